@@ -1,0 +1,3 @@
+"""The engine: runs submissions, compares, scores, reports."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,148 @@
+"""The `grader` command: every word that it takes, and one line for everything that is wrong with it."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+
+from grader.kit import Kit, KitNotFound, find_exercise, find_kit
+from specs.schema import SpecError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Grades submissions of the Rooflab exercises, and helps with doing them.",
+)
+
+USAGE_ERROR = 2
+SOME_NOT_GRADED = 3
+
+SolutionsOption = Annotated[
+    Path | None, typer.Option("--solutions", metavar="DIR", help="Solutions and hidden tests, where they are kept apart.")
+]
+
+
+class BadInput(Exception):
+    """Something that the caller can mend; the text is the whole message."""
+
+
+def main() -> NoReturn:
+    """Run the command; a mistake of the caller's is one line on stderr and exit code 2."""
+    try:
+        app()
+    except (BadInput, KitNotFound, SpecError) as error:
+        print(f"grader: {error}", file=sys.stderr)
+        sys.exit(USAGE_ERROR)
+    except KeyboardInterrupt:
+        print("grader: interrupted; run the same command again to go on", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    raise AssertionError("typer always exits")
+
+
+def instructors_kit(solutions: Path | None) -> Kit:
+    """The kit with its solutions; refuses a student's bundle."""
+    kit = find_kit(solutions=solutions)
+    if not kit.has_solutions:
+        raise BadInput(f"{kit.solutions}: no solutions here, this needs the instructor's kit (or pass --solutions DIR)")
+    return kit
+
+
+@app.command()
+def grade(
+    submissions: Annotated[list[Path], typer.Argument(metavar="SUBMISSION...", help="Folders or zip files, one a student.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where reports go.")],
+    only: Annotated[list[str] | None, typer.Option("--only", metavar="EXERCISE", help="Grade this exercise only; repeatable.")] = None,
+    isolation: Annotated[str, typer.Option("--isolation", metavar="LEVEL", help="sandbox, or process for trusted code.")] = "sandbox",
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Submissions graded at once.")] = os.cpu_count() or 1,
+    seed_file: Annotated[Path | None, typer.Option("--seed-file", help="The course's secret seed [.rooflab/course-seed].")] = None,
+    solutions: SolutionsOption = None,
+) -> None:
+    """Grade submissions in a sandbox with the hidden tests: DIR/<id>/report.json, DIR/summary.csv and a table.
+
+    Exit code 0 when all were graded, 3 when some could not be. Run again, it skips what has not changed.
+    """
+    from grader.commands.grade import run
+
+    exercises = []
+    for name in only or []:
+        spec, exercise = find_exercise(name)
+        exercises.append(f"{spec.name}.{exercise.id}")
+    kit = instructors_kit(solutions)
+    raise typer.Exit(run(kit, submissions, out, tuple(dict.fromkeys(exercises)), isolation, jobs, seed_file))
+
+
+@app.command()
+def verify(solutions: SolutionsOption = None) -> None:
+    """Prove the course itself: stubs earn 0, solutions full marks, every mistake is caught with its own hint."""
+    from grader.commands.verify import run
+
+    raise typer.Exit(run(instructors_kit(solutions)))
+
+
+@app.command()
+def stubs(solutions: SolutionsOption = None) -> None:
+    """Write the students' stubs anew from solutions/."""
+    from grader.stubs import write_stubs
+
+    kit = instructors_kit(solutions)
+    changed = write_stubs(kit)
+    for path in changed:
+        print(f"wrote {path.relative_to(kit.root)}")
+    if not changed:
+        print("all stubs are up to date")
+
+
+@app.command()
+def hint(
+    exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="memory.parameter_count, say.")],
+    again: Annotated[bool, typer.Option("--again", help="Show the stages seen so far, no new one.")] = False,
+) -> None:
+    """Show the next hint for an exercise, one stage more each time."""
+    from grader.commands.learn import show_hint
+
+    show_hint(find_kit(), *find_exercise(exercise), again=again)
+
+
+@app.command(name="next")
+def next_exercise(
+    submission: Annotated[Path | None, typer.Option("--submission", metavar="DIR", help="Whose code [assignments/].")] = None,
+    track: Annotated[str, typer.Option("--track", help="core leaves the extra credit out.")] = "full",
+) -> None:
+    """Say which exercise to do next, and where the handout explains it."""
+    from grader.commands.learn import show_next
+
+    if track not in ("core", "full"):
+        raise BadInput(f"--track {track}: no such track, choose core or full")
+    show_next(find_kit(), submission, track)
+
+
+@app.command()
+def doctor() -> None:
+    """Check this machine: Python, libraries, the sandbox and its remedy, the interpreter, a GPU."""
+    from grader.commands.doctor import run
+
+    raise typer.Exit(run(Console(highlight=False, soft_wrap=True)))
+
+
+@app.command()
+def release(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder for the students' bundle.")],
+    solutions: SolutionsOption = None,
+) -> None:
+    """Write the students' bundle: stubs, handouts, visible tests, stored hints; nothing of solutions/."""
+    from grader.commands.release import run
+
+    kit = instructors_kit(solutions)
+    raise typer.Exit(run(kit, directory))
+
+
+if __name__ == "__main__":
+    main()

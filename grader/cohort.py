@@ -1,0 +1,342 @@
+"""Grades many submissions side by side: one judge process each, one report each, nothing lost when interrupted."""
+
+import contextlib
+import csv
+import fcntl
+import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.intake import StagedSubmission, SubmissionRefused, stage, submission_id
+from grader.judge import Task
+from grader.kit import Kit
+from grader.plugin import environment
+from grader.printable import printable
+from grader.report import Environment, GradeReport, ReportUnreadable, SubmissionInfo, read_report, write_atomically, write_report
+from grader.sandbox import Level
+
+_JUDGE_START_S = 60.0
+_WORK = ".work"
+
+
+class CohortRefused(ValueError):
+    """The command as a whole makes no sense; one line says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One submission's line in the table."""
+
+    id: str
+    report: GradeReport | None
+    note: str
+    fresh: bool = True
+    """False when an up-to-date report was there already."""
+
+    @property
+    def graded(self) -> bool:
+        """True when there is a grade, provisional or not."""
+        return self.report is not None and not self.report.error
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to grade, how, and where reports go."""
+
+    kit: Kit
+    out: Path
+    isolation: Level
+    seed: bytes
+    jobs: int
+    only: tuple[str, ...] = ()
+
+    @property
+    def assignments(self) -> tuple[str, ...]:
+        """Names of the assignments that are graded."""
+        wanted = {exercise.split(".")[0] for exercise in self.only}
+        return tuple(name for name in self.kit.available() if not wanted or name in wanted)
+
+
+def grade(order: Order, submissions: Sequence[Path], on_row: Callable[[Row], None] = lambda row: None) -> list[Row]:
+    """Grade every submission that has no up-to-date report; write `out/<id>/report.json` and `out/summary.csv`.
+
+    Returns:
+        One row a submission, in the order given.
+
+    Raises:
+        CohortRefused: two submissions share an id, or the output folder is in use or cannot be written.
+    """
+    rows: dict[int, Row] = {}
+    named: dict[str, tuple[int, Path]] = {}
+    for index, path in enumerate(submissions):
+        try:
+            name = submission_id(path)
+        except SubmissionRefused as refusal:
+            rows[index] = Row(printable(path.name or str(path)), None, str(refusal))
+            continue
+        other = named.get(name)
+        if other is not None:
+            raise CohortRefused(f"{printable(str(other[1]))} and {printable(str(path))} would both be {name}: rename one")
+        named[name] = (index, path)
+    with _folder_of_our_own(order.out) as work:
+        current = environment(order.isolation, order.kit, order.seed)
+        with ThreadPoolExecutor(max_workers=max(1, order.jobs)) as pool:
+            running = _Running()
+            futures = {
+                pool.submit(_grade_one, order, name, path, work / f"{index}", current, running): index
+                for name, (index, path) in named.items()
+            }
+            try:
+                for future in as_completed(futures):
+                    row = future.result()
+                    rows[futures[future]] = row
+                    on_row(row)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                running.kill()
+                raise
+        result = [rows[index] for index in sorted(rows)]
+        write_atomically(order.out / "summary.csv", summary_csv(_all_rows(order.out, result)))
+    return result
+
+
+def _grade_one(order: Order, name: str, path: Path, scratch: Path, current: Environment, running: "_Running") -> Row:
+    report_path = order.out / name / "report.json"
+    scratch.mkdir(parents=True)
+    try:
+        staged = stage(path, order.kit.editable(), scratch / "staged")
+    except SubmissionRefused as refusal:
+        return Row(name, None, str(refusal))
+    except OSError as error:
+        return Row(name, None, f"{name}: cannot be copied ({error.strerror or type(error).__name__})")
+    before = _existing(report_path)
+    if before is not None and _up_to_date(before, staged, current, order):
+        return Row(name, before, _note(before), fresh=False)
+    info = SubmissionInfo(id=name, sha256=staged.sha256, files=staged.files, missing=staged.missing, notes=staged.notes)
+    report = _run_judge(order, staged, info, scratch, current, running)
+    if order.only and not report.error:
+        report = _merged(before, report)
+    write_report(report, report_path)
+    shutil.rmtree(scratch, ignore_errors=True)
+    return Row(name, report, _note(report))
+
+
+def _run_judge(
+    order: Order, staged: StagedSubmission, info: SubmissionInfo, scratch: Path, current: Environment, running: "_Running"
+) -> GradeReport:
+    produced, log = scratch / "report.json", scratch / "judge.log"
+    task = Task(
+        kit=order.kit.root,
+        solutions=order.kit.solutions,
+        staged=staged.root,
+        scratch=scratch,
+        report=produced,
+        info=info,
+        isolation=order.isolation,
+        seed_hex=order.seed.hex(),
+        assignments=order.assignments,
+        only=order.only,
+        hide=tuple({order.kit.root, order.kit.solutions, order.out.resolve(), Path.home()}),
+    )
+    limit_s = _JUDGE_START_S + sum(
+        spec.limits.submission_s + spec.limits.import_s for name, spec in order.kit.available().items() if name in order.assignments
+    )
+    with log.open("wb") as stream:
+        judge = subprocess.Popen(
+            [sys.executable, "-P", "-m", "grader.judge"],
+            stdin=subprocess.PIPE,
+            stdout=stream,
+            stderr=stream,
+            cwd=order.kit.root,
+            env=_judge_environment(order.kit),
+            start_new_session=True,
+        )
+    with running.registered(judge):
+        why = ""
+        try:
+            assert judge.stdin is not None
+            judge.stdin.write(task.model_dump_json().encode() + b"\n")
+            judge.stdin.flush()
+            judge.wait(timeout=limit_s)
+        except BrokenPipeError:
+            judge.wait()
+        except subprocess.TimeoutExpired:
+            why = f"the judge did not finish within {limit_s:.0f} s"
+        finally:
+            running.end(judge)
+    try:
+        return read_report(produced)
+    except ReportUnreadable:
+        why = why or f"the judge ended with exit code {judge.returncode} and no report"
+        tail = printable(" ".join(log.read_text(errors="replace").strip().splitlines()[-3:]), 300)
+        return GradeReport(kind="official", submission=info, environment=current, error=f"{why}: {tail}" if tail else why)
+
+
+def _judge_environment(kit: Kit) -> dict[str, str]:
+    """What a judge needs of the environment: no secret is in it, and nothing that steers pytest."""
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV")}
+    # python -P leaves the working folder out of sys.path; the kit's own folder is where specs and grader are
+    return {**kept, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(kit.root), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+class _Running:
+    """The judges that live now, so that an interrupted grader leaves none."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._judges: list[subprocess.Popen[bytes]] = []
+        self._over = False
+
+    @contextlib.contextmanager
+    def registered(self, judge: subprocess.Popen[bytes]) -> Iterator[None]:
+        with self._lock:
+            self._judges.append(judge)
+            over = self._over
+        if over:
+            self.end(judge)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._judges.remove(judge)
+
+    def end(self, judge: subprocess.Popen[bytes]) -> None:
+        """Close the judge's input, on which it ends itself and its workers; kill it where that does not help."""
+        with contextlib.suppress(OSError):
+            if judge.stdin is not None:
+                judge.stdin.close()
+        try:
+            judge.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(judge.pid, signal.SIGKILL)
+            judge.wait()
+
+    def kill(self) -> None:
+        """End all of them."""
+        with self._lock:
+            self._over = True
+            judges = list(self._judges)
+        for judge in judges:
+            self.end(judge)
+
+
+@contextlib.contextmanager
+def _folder_of_our_own(out: Path) -> Iterator[Path]:
+    """The output folder, locked against a second grader, with an empty work folder in it."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        lock = open(out / ".lock", "w")  # noqa: SIM115 - held until the block ends
+    except OSError as error:
+        raise CohortRefused(f"{printable(str(out))}: cannot be written ({error.strerror}), choose another folder with --out") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CohortRefused(f"{printable(str(out))}: another grader is writing there, wait for it or choose another --out") from None
+        work = out / _WORK
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        try:
+            yield Path(tempfile.mkdtemp(dir=work))
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+
+def _existing(path: Path) -> GradeReport | None:
+    try:
+        return read_report(path)
+    except ReportUnreadable:
+        return None
+
+
+def _up_to_date(before: GradeReport, staged: StagedSubmission, current: Environment, order: Order) -> bool:
+    if before.error or before.submission.sha256 != staged.sha256 or before.environment != current:
+        return False
+    graded = {exercise.id for exercise in before.exercises}
+    wanted = order.only or {f"{name}.{exercise.id}" for name, spec in order.kit.available().items() for exercise in spec.exercises}
+    if any(check.outcome == "grader_error" for exercise in before.exercises for check in exercise.checks):
+        return False
+    return graded.issuperset(wanted)
+
+
+def _merged(before: GradeReport | None, now: GradeReport) -> GradeReport:
+    """A partial grading laid over an earlier one of the same files under the same conditions."""
+    if before is None or before.error or before.submission.sha256 != now.submission.sha256 or before.environment != now.environment:
+        return now
+    fresh = {exercise.id: exercise for exercise in now.exercises}
+    kept = [fresh.pop(exercise.id, exercise) for exercise in before.exercises]
+    only = tuple(dict.fromkeys((*before.only, *now.only))) if before.only else ()
+    return now.model_copy(update={"exercises": (*kept, *fresh.values()), "only": only})
+
+
+def _note(report: GradeReport) -> str:
+    if report.error:
+        return report.error
+    counts: dict[str, int] = {}
+    for exercise in report.exercises:
+        outcome = exercise.outcome.value
+        if outcome in ("crashed", "timed_out", "integrity", "grader_error"):
+            counts[outcome] = counts.get(outcome, 0) + 1
+    if all(exercise.outcome == "todo" for exercise in report.exercises):
+        return "untouched"
+    return ", ".join(f"{name.replace('_', ' ')} in {count}" for name, count in counts.items())
+
+
+def _all_rows(out: Path, rows: Iterable[Row]) -> list[Row]:
+    """This run's rows, then every other report in the folder."""
+    result = list(rows)
+    known = {row.id for row in result}
+    for path in sorted(out.glob("*/report.json")):
+        if path.parent.name not in known:
+            report = _existing(path)
+            if report is not None:
+                result.append(Row(path.parent.name, report, _note(report), fresh=False))
+    return result
+
+
+def summary_csv(rows: Sequence[Row]) -> str:
+    """One line a submission. Ungraded is blank, never 0; what a spreadsheet would run as a formula is quoted away."""
+    exercises = list(dict.fromkeys(each.id for row in rows if row.report for each in row.report.exercises))
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["submission", "points", "max_points", "extra_points", "pending_points", "provisional", *exercises, "isolation", "note"])
+    for row in rows:
+        if not row.graded or row.report is None:
+            writer.writerow([row.id, "", "", "", "", "", *[""] * len(exercises), "", _no_formula(row.note)])
+            continue
+        report = row.report
+        by_id = {each.id: each for each in report.exercises}
+        extra = sum(each.points for each in report.exercises if each.extra_credit)
+        cells = []
+        for exercise in exercises:
+            each = by_id.get(exercise)
+            undecided = each is None or (each.pending_points == each.max_points and each.points == 0)
+            cells.append("" if undecided or each is None else f"{each.points:g}")
+        writer.writerow(
+            [
+                row.id,
+                f"{report.points - extra:g}",
+                f"{report.max_points:g}",
+                f"{extra:g}",
+                f"{report.pending_points:g}",
+                "yes" if report.provisional else "no",
+                *cells,
+                report.environment.isolation,
+                _no_formula(row.note),
+            ]
+        )
+    return stream.getvalue()
+
+
+def _no_formula(text: str) -> str:
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

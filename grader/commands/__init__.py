@@ -1,0 +1,1 @@
+"""What each word of the `grader` command does, one file a word."""

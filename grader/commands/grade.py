@@ -1,0 +1,80 @@
+"""`grader grade`: grades a cohort, prints the table, says what could not be graded and why."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from grader import cohort
+from grader.cli import SOME_NOT_GRADED, BadInput
+from grader.kit import Kit
+from grader.printable import printable
+from grader.sandbox import Level, available
+from grader.seeds import SEED_FILE, SeedUnreadable, course_seed
+from grader.table import print_cohort
+
+LEVELS: tuple[Level, ...] = ("sandbox", "process")
+
+
+def run(
+    kit: Kit, submissions: Sequence[Path], out: Path, only: tuple[str, ...], isolation: str, jobs: int, seed_file: Path | None
+) -> int:
+    """Grade and print; the exit code: 0 all graded, 3 some not."""
+    level = _level(isolation)
+    for path in submissions:
+        if not path.exists():
+            raise BadInput(f"{printable(str(path))}: no such file or folder")
+    if out.exists() and not out.is_dir():
+        raise BadInput(f"--out {printable(str(out))}: is a file, name a folder")
+    try:
+        seed = course_seed(seed_file or kit.root / SEED_FILE)
+    except SeedUnreadable as error:
+        raise BadInput(str(error)) from None
+    order = cohort.Order(kit, out, level, seed, jobs, only)
+    progress = Progress(
+        TextColumn("grading"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    with progress:
+        task = progress.add_task("", total=len(submissions))
+        try:
+            rows = cohort.grade(order, submissions, lambda row: progress.update(task, advance=1, description=printable(row.id, 40)))
+        except cohort.CohortRefused as error:
+            raise BadInput(str(error)) from None
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+    print_cohort([(row.id, row.report, row.note) for row in rows], console)
+    return _conclude(rows, out, level)
+
+
+def _level(isolation: str) -> Level:
+    if isolation not in LEVELS:
+        raise BadInput(f"--isolation {isolation}: no such level, choose one of {', '.join(LEVELS)}")
+    level: Level = "sandbox" if isolation == "sandbox" else "process"
+    if level == "sandbox":
+        state = available()
+        if not state.ok:
+            raise BadInput(f"no sandbox here: {state.reason}; {state.remedy} (or --isolation process, for code that you trust)")
+    return level
+
+
+def _conclude(rows: Sequence[cohort.Row], out: Path, level: Level) -> int:
+    graded = sum(row.graded for row in rows)
+    kept = sum(row.graded and not row.fresh for row in rows)
+    text = f"{graded} of {len(rows)} graded"
+    if kept:
+        text += f" ({kept} unchanged since the last time)"
+    print(f"\n{text}; isolation: {level}; reports in {printable(str(out))}/<submission>/report.json, {printable(str(out))}/summary.csv")
+    if level == "process":
+        print("isolation level process withstands crashes, hangs and forged results, not code that reads your files")
+    missing = [row for row in rows if not row.graded]
+    for row in missing:
+        print(f"not graded: {row.note}", file=sys.stderr)
+    return SOME_NOT_GRADED if missing else 0

@@ -1,0 +1,121 @@
+"""Comparison: each `expect` call passes, or fails with got, expected, which term, how far off, likely cause.
+
+In a hidden check neither the expected value nor the got one is printed: the term and the ratio are.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from grader.faults import CheckFailed
+from grader.quantities import off_by, show, unit_mistake
+from specs.schema import Spec
+
+
+class Expect:
+    """The `expect` fixture of one check."""
+
+    def __init__(self, hidden: bool = False) -> None:
+        self.hidden = hidden
+
+    def terms(self, got: Any, expected: Spec | Mapping[str, Any], *, unit: str = "", case: str = "", rel: float = 0.0) -> None:
+        """Compare term by term.
+
+        Args:
+            got: what the submission returned, a specs type or a dict with the same names.
+            expected: the right terms; a mapping may name some of them only, and then only those count.
+            unit: shown behind numbers.
+            case: what was asked, in words that a student knows ("GPT-2 small").
+            rel: relative tolerance; 0 compares integers exactly, floats to 1e-9.
+        """
+        wanted = dict(expected) if isinstance(expected, Mapping) else {n: getattr(expected, n) for n in type(expected).model_fields}
+        given = self._as_terms(got, wanted, case)
+        wrong = [name for name in wanted if self._wrong(given[name], wanted[name], rel)]
+        if not wrong:
+            return
+        lines = [self._line(f"{_prefix(case)}{name}", given[name], wanted[name], unit) for name in wrong[:4]]
+        if len(wrong) > 4:
+            lines.append(f"and {len(wrong) - 4} more terms")
+        swapped = self._swapped(given, wanted, wrong)
+        causes = {unit_mistake(given[name], wanted[name]) for name in wrong if _is_number(given[name]) and _is_number(wanted[name])}
+        cause = swapped or (causes.pop() if len(causes) == 1 else "")
+        raise CheckFailed("\n".join(lines) + (f"\nlikely cause: {cause}" if cause else ""))
+
+    def number(self, got: Any, expected: float, *, unit: str = "", case: str = "", rel: float = 0.0) -> None:
+        """Compare one number; integers exactly, floats to 1e-9, unless `rel` is wider."""
+        if not _is_number(got):
+            raise CheckFailed(f"{_prefix(case)}a number is needed, and it returned {_kind(got)}")
+        if self._wrong(got, expected, rel):
+            cause = unit_mistake(got, expected)
+            line = self._line(case or "it", got, expected, unit)
+            raise CheckFailed(line + (f"\nlikely cause: {cause}" if cause else ""))
+
+    def equal(self, got: Any, expected: bool | str | Sequence[Any], *, case: str = "") -> None:
+        """Compare something that is no number: a truth value, a name, a list of names."""
+        if type(got).__name__ == "bool_" or (isinstance(expected, bool) and type(got) is not bool and hasattr(got, "item")):
+            got = got.item()
+        if isinstance(expected, bool) and not isinstance(got, bool):
+            raise CheckFailed(f"{_prefix(case)}True or False is needed, and it returned {_kind(got)}")
+        if not isinstance(expected, str | bool) and isinstance(got, list | tuple):
+            got, expected = list(got), list(expected)
+        if type(got) is not type(expected) or got != expected:
+            if self.hidden:
+                raise CheckFailed(f"{_prefix(case)}not the right answer")
+            raise CheckFailed(f"{_prefix(case)}got {show(got)}, expected {show(expected)}")
+
+    def that(self, holds: bool, message: str, *, symptom: str = "") -> None:
+        """Fail with `message` unless `holds`; the message must not give a hidden input away."""
+        if not holds:
+            raise CheckFailed(message, symptom=symptom)
+
+    def _as_terms(self, got: Any, wanted: Mapping[str, Any], case: str) -> dict[str, Any]:
+        if isinstance(got, Spec):
+            given = {name: getattr(got, name, None) for name in wanted}
+        elif isinstance(got, dict):
+            given = {name: got.get(name) for name in wanted}
+            unknown = [name for name in got if name not in wanted]
+            if unknown and len(wanted) > len(set(wanted) & set(got)):
+                raise CheckFailed(f"{_prefix(case)}no term is called {show(unknown[0])}; the terms are {', '.join(wanted)}")
+        else:
+            raise CheckFailed(f"{_prefix(case)}terms are needed ({', '.join(wanted)}), and it returned {_kind(got)}")
+        for name, value in given.items():
+            if not _is_number(value):
+                raise CheckFailed(f"{_prefix(case)}{name}: a number is needed, and it is {_kind(value)}")
+        return given
+
+    def _line(self, name: str, got: float, expected: float, unit: str) -> str:
+        if not math.isfinite(got):
+            return f"{name}: {show(got)} is no answer"
+        if self.hidden:
+            return f"{name}: {off_by(got, expected)}"
+        return f"{name}: got {show(got, unit)}, expected {show(expected, unit)} ({off_by(got, expected)})"
+
+    @staticmethod
+    def _wrong(got: float, expected: float, rel: float) -> bool:
+        if isinstance(got, int) and isinstance(expected, int) and not rel:
+            return got != expected
+        try:
+            return not math.isclose(got, expected, rel_tol=max(rel, 1e-9), abs_tol=0.0)
+        except OverflowError:
+            return True
+
+    def _swapped(self, given: Mapping[str, Any], wanted: Mapping[str, Any], wrong: Sequence[str]) -> str:
+        if len(wrong) == 2 and not self._wrong(given[wrong[0]], wanted[wrong[1]], 0) and not self._wrong(given[wrong[1]], wanted[wrong[0]], 0):
+            return f"{wrong[0]} and {wrong[1]} are swapped"
+        return ""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _prefix(case: str) -> str:
+    return f"{case}: " if case else ""
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "None: is there a return?"
+    if isinstance(value, bool | str):
+        return show(value) if len(repr(value)) < 60 else f"a {type(value).__name__}"
+    return f"a {type(value).__name__}"

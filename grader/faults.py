@@ -1,0 +1,59 @@
+"""What can go wrong when a submission is called, each with the outcome that it means for a check."""
+
+from grader.report import Outcome
+
+
+class Fault(Exception):
+    """A check cannot pass; `outcome` says which kind of no it is, the text is what the student reads."""
+
+    outcome: Outcome = Outcome.FAILED
+
+    def __init__(self, message: str, *, symptom: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.symptom = symptom
+        """Name of a failed property, by which a mistake can be recognised where no value can."""
+
+
+class CheckFailed(Fault):
+    """The value is wrong, or a property does not hold."""
+
+
+class Raised(Fault):
+    """The student's code raised."""
+
+
+class Todo(Fault):
+    """The stub is untouched, or the file was not handed in."""
+
+    outcome = Outcome.TODO
+
+
+class Crashed(Fault):
+    """The process that ran the submission died."""
+
+    outcome = Outcome.CRASHED
+
+
+class TimedOut(Fault):
+    """The call, or the submission as a whole, took longer than it may."""
+
+    outcome = Outcome.TIMED_OUT
+
+
+class Tampered(Fault):
+    """Something came over the wire that no honest code sends."""
+
+    outcome = Outcome.INTEGRITY
+
+
+class NeedsTorch(Fault):
+    """The exercise needs torch, and this Python has none."""
+
+    outcome = Outcome.NEEDS_TORCH
+
+
+class NeedsGpu(Fault):
+    """The check needs a GPU, and this machine has none."""
+
+    outcome = Outcome.NEEDS_GPU

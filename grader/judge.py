@@ -1,0 +1,107 @@
+"""One official grading: the process that holds inputs, oracle, clock and verdict. Started by the cohort, one each.
+
+It reads its task as one JSON line on standard input, which then stays open: when it ends, because the grader was
+killed, the judge ends too and takes its workers along.
+"""
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel
+
+from grader import plugin
+from grader.kit import find_kit
+from grader.official import SandboxedRunner, stage_kit
+from grader.report import GradeReport, SubmissionInfo, write_report
+
+
+class Task(BaseModel):
+    """What the cohort asks of a judge."""
+
+    kit: Path
+    solutions: Path
+    staged: Path
+    """The submission's copied files."""
+    scratch: Path
+    """A folder of this judge's own."""
+    report: Path
+    info: SubmissionInfo
+    isolation: Literal["process", "sandbox"]
+    seed_hex: str
+    assignments: tuple[str, ...]
+    only: tuple[str, ...] = ()
+    hide: tuple[Path, ...] = ()
+
+
+def main() -> int:
+    """Grade one submission; exit 0 when a report was written."""
+    line = sys.stdin.readline()
+    # A descriptor of its own: pytest's capture points descriptor 0 elsewhere.
+    return run(Task.model_validate(json.loads(line)), os.dup(sys.stdin.fileno()))
+
+
+def _die_with_the_grader(lifeline: int, end: Callable[[], None]) -> None:
+    """Wait until `lifeline` ends, which is when the grader is gone; then end everything."""
+    while os.read(lifeline, 4096):
+        pass
+    end()
+    os._exit(1)
+
+
+def run(task: Task, lifeline: int) -> int:
+    """Run pytest over the visible and hidden tests of the task's assignments, with the submission confined.
+
+    `lifeline` is a descriptor whose end means that the grader is gone.
+    """
+    kit = find_kit(task.kit, task.solutions)
+    specs = {name: spec for name, spec in kit.available().items() if name in task.assignments}
+    runner = SandboxedRunner(stage_kit(kit, task.scratch), task.staged, specs, task.isolation, task.hide)
+    threading.Thread(target=_die_with_the_grader, args=[lifeline, runner.close], daemon=True).start()
+    reports: list[GradeReport] = []
+    judge = plugin.Judge(
+        kit,
+        runner,
+        task.info,
+        kind="official",
+        seed=bytes.fromhex(task.seed_hex),
+        only=task.only,
+        on_report=reports.append,
+    )
+    tests = [str(path) for name in specs for path in (*kit.visible_tests(name), *kit.hidden_tests(name))]
+    try:
+        pytest.main(arguments(kit.root, tests), plugins=[Installed(judge), plugin])
+    finally:
+        runner.close()
+    if not reports:
+        return 1
+    write_report(reports[-1], task.report)
+    return 0
+
+
+def arguments(root: Path, tests: list[str]) -> list[str]:
+    """pytest's arguments for a judge: nothing of the host's configuration, no cache, no plug-ins but ours."""
+    return [
+        "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(root), "--import-mode=importlib", "--continue-on-collection-errors",
+        *tests,
+    ]  # fmt: skip
+
+
+class Installed:
+    """Hands a judge that exists already to the plug-in."""
+
+    def __init__(self, judge: plugin.Judge) -> None:
+        self._judge = judge
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: Any) -> None:
+        config.stash[plugin.JUDGE] = self._judge
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""Where things are: the kit's folders, whoever installed it and wherever the command is started."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from specs.assignment import Assignment, Exercise, assignment, assignments
+from specs.schema import SpecError
+
+
+class KitNotFound(RuntimeError):
+    """No folder with `assignments/` around here; one line says where to run the command."""
+
+
+@dataclass(frozen=True)
+class Kit:
+    """The folders of one checkout or one student's bundle."""
+
+    root: Path
+    solutions: Path
+
+    @property
+    def assignments(self) -> Path:
+        """Handouts, stubs and visible tests."""
+        return self.root / "assignments"
+
+    @property
+    def has_solutions(self) -> bool:
+        """False in a student's bundle."""
+        return self.solutions.is_dir()
+
+    def visible_tests(self, name: str) -> list[Path]:
+        """The test files that a student sees."""
+        return sorted((self.assignments / name).glob("test_*.py"))
+
+    def hidden_tests(self, name: str) -> list[Path]:
+        """The test files that only official runs collect; none in a student's bundle."""
+        return sorted((self.solutions / name / "hidden").glob("test_*.py"))
+
+    def editable(self) -> dict[str, tuple[str, ...]]:
+        """The editable files of every assignment that this kit has."""
+        return {name: spec.files for name, spec in self.available().items()}
+
+    def available(self) -> dict[str, Assignment]:
+        """The assignments whose folder is here, in teaching order."""
+        return {name: spec for name, spec in assignments().items() if (self.assignments / name).is_dir()}
+
+    def sha256(self) -> str:
+        """Over everything that decides a grade: specs, checks, oracles, engine. A change means: grade again."""
+        digest = hashlib.sha256()
+        for folder in (self.root / "specs", self.root / "grader", self.root / "kernels_ref", self.solutions):
+            for path in sorted(folder.rglob("*")):
+                if path.suffix in {".py", ".yaml"} and "__pycache__" not in path.parts:
+                    _add(digest, path.relative_to(folder.parent), path)
+        for name in self.available():
+            for path in self.visible_tests(name):
+                _add(digest, path.relative_to(self.root), path)
+        return digest.hexdigest()
+
+
+def _add(digest: "hashlib._Hash", name: Path, path: Path) -> None:
+    content = path.read_bytes()
+    digest.update(f"{name.as_posix()}\0{len(content)}\0".encode())
+    digest.update(content)
+
+
+def find_kit(start: Path | None = None, solutions: Path | None = None) -> Kit:
+    """The kit around `start` (the working folder by default), else the one that this package was loaded from.
+
+    Raises:
+        KitNotFound: neither has an `assignments` folder, or `solutions` was given and is no folder.
+    """
+    if solutions is not None and not solutions.is_dir():
+        raise KitNotFound(f"{solutions}: no such folder, pass the folder that holds <assignment>/hidden with --solutions")
+    here = (start or Path.cwd()).resolve()
+    package_parent = Path(__file__).resolve().parent.parent
+    for candidate in (here, *here.parents, package_parent):
+        if (candidate / "assignments").is_dir() and (candidate / "pyproject.toml").is_file():
+            return Kit(candidate, (solutions or candidate / "solutions").resolve())
+    raise KitNotFound(f"{here}: no assignments/ here or above, run this inside the kit's folder")
+
+
+def find_exercise(name: str) -> tuple[Assignment, Exercise]:
+    """The exercise called `memory.parameter_count`; the bare `parameter_count` does where only one has it.
+
+    Raises:
+        SpecError: no such exercise, or several; the message lists what there is.
+    """
+    if "." in name:
+        head, tail = name.split(".", 1)
+        owner = assignment(head)
+        return owner, owner.exercise(tail)
+    found = [(spec, each) for spec in assignments().values() for each in spec.exercises if each.id == name]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(f"{spec.name}.{each.id}" for spec in assignments().values() for each in spec.exercises)
+    problem = "no such exercise" if not found else "several assignments have one, name the assignment too"
+    raise SpecError(f"exercise {name!r}: {problem}; there are {known}")

@@ -1,0 +1,58 @@
+"""Numbers as people read them, and what a wrong ratio gives away: GiB for GB, bits for bytes."""
+
+import math
+
+_UNITS_OFF: tuple[tuple[float, str], ...] = (
+    (1.024**3, "GiB and GB mixed up (2^30 against 1e9)"),
+    (1.024**2, "MiB and MB mixed up (2^20 against 1e6)"),
+    (1.024, "KiB and kB mixed up (1024 against 1000)"),
+    (8.0, "bits and bytes mixed up"),
+    (2.0, "a factor of 2: bytes per element, keys and values, or a pair counted once or twice"),
+    (4.0, "a factor of 4: fp32 counted in bytes and in elements, or 2 twice"),
+    (3.0, "a factor of 3: a gated MLP has three matrices, backward costs twice forward"),
+    (1e3, "a factor of 1000: kilo, mega and giga"),
+    (1e6, "a factor of a million: kilo, mega and giga"),
+    (1e9, "a factor of 1e9: bytes and GB"),
+    (1024.0, "a factor of 1024: bytes, KiB, MiB and GiB"),
+    (1024.0**2, "a factor of 2^20: bytes and MiB"),
+    (1024.0**3, "a factor of 2^30: bytes and GiB"),
+)
+
+
+def show(value: object, unit: str = "") -> str:
+    """A value for a message: thousands grouped, large byte counts with GB beside."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return repr(value)
+    if isinstance(value, int):
+        text = f"{value:,}" if abs(value) < 10**21 else f"{float(value):.6g}" if abs(value) < 10**300 else "a huge number"
+    elif isinstance(value, float):
+        text = f"{int(value):,}" if value.is_integer() and abs(value) < 1e15 else f"{value:.9g}"
+    else:
+        text = repr(value)
+        return text if len(text) <= 200 else text[:197] + "..."
+    if unit == "bytes" and isinstance(value, int | float) and math.isfinite(value) and 1e9 <= abs(value) < 1e18:
+        return f"{text} bytes ({value / 1e9:.4g} GB)"
+    return f"{text} {unit}" if unit else text
+
+
+def off_by(got: float, expected: float) -> str:
+    """How far off, in words: the ratio, or the difference where one side is 0."""
+    if expected == 0 or got == 0:
+        return "nothing was expected here" if expected == 0 else "it is 0"
+    ratio = got / expected
+    if ratio < 0:
+        return "the sign is wrong"
+    if abs(ratio - 1) < 5e-4:
+        return f"off by {(ratio - 1) * 100:+.2g} %"
+    return f"{ratio:.4g} × the right value"
+
+
+def unit_mistake(got: float, expected: float) -> str:
+    """The likely confusion behind a ratio, or an empty string."""
+    if not expected or not got or not (math.isfinite(got) and math.isfinite(expected)):
+        return ""
+    ratio = got / expected
+    for factor, cause in _UNITS_OFF:
+        if math.isclose(ratio, factor, rel_tol=1e-6) or math.isclose(ratio, 1 / factor, rel_tol=1e-6):
+            return cause
+    return ""

@@ -1,0 +1,16 @@
+"""Starts a worker confined, by bubblewrap or as a limited process, and watches its limits."""
+
+from grader.sandbox.availability import Availability, SandboxUnavailable, available, diagnose
+from grader.sandbox.confined import Confined, Level, launch
+from grader.sandbox.limits import Limits
+
+__all__ = [
+    "Availability",
+    "Confined",
+    "Level",
+    "Limits",
+    "SandboxUnavailable",
+    "available",
+    "diagnose",
+    "launch",
+]

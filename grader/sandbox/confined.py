@@ -1,0 +1,300 @@
+"""A running worker: started confined, watched against its limits, ended with everything that it started."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Literal
+
+from grader.sandbox import bubblewrap, seccomp
+from grader.sandbox.availability import available
+from grader.sandbox.limits import Limits
+from grader.sandbox.tree import Process, Tree, adopt_orphans, lock_own_memory, resident_bytes, spawning
+
+Level = Literal["process", "sandbox"]
+
+# In this time a memory bomb overshoots 512 MB by 16 MB and a fork bomb reaches 140 processes.
+_LOOK_INTERVAL_S = 0.02
+_LOOKS_PER_DISK_LOOK = 10
+_BWRAP_PROCESSES = 2  # bwrap outside and, inside, its process 1
+
+
+def launch(
+    level: Level,
+    *,
+    kit: Path,
+    submission: Path,
+    entry: str,
+    wire: socket.socket,
+    limits: Limits | None = None,
+    argv: Sequence[str] = (),
+    hide: Sequence[Path] = (),
+    bwrap: Path | None = None,
+) -> "Confined":
+    """Start `kit/entry` as a worker and watch it.
+
+    The worker is told `--wire FD --site DIR --submission DIR --limits JSON` and then `argv`. It puts the
+    limits on itself (`worker/limits.py`), sets its own `sys.path` and speaks over FD, its only descriptor
+    beside stdin (/dev/null), stdout and stderr. `wire` is the worker's end of a socket pair; it is closed in
+    any case, so that the judge sees the end of the stream when the worker ends.
+
+    Call it from a thread that lives as long as the worker: the kernel ends the worker when the *thread* that
+    started it ends. While a worker lives this process must start no process of its own in a new session: it
+    would be taken for the worker's orphan.
+
+    Args:
+        level: "sandbox" (bubblewrap) or "process" (another process of the same user, for honest code).
+        kit: folder with the worker's code, staged; seen as /kit in the sandbox.
+        submission: folder with one staged submission; seen as /submission.
+        entry: path of the script inside `kit`.
+        hide: host paths that must not be seen even where a system folder that is shown contains them. The
+            process level cannot hide anything.
+        bwrap: the binary to use in place of the one that is found.
+
+    Raises:
+        SandboxUnavailable: bubblewrap does not work on this machine.
+        FileNotFoundError: `kit/entry` or `submission` does not exist.
+        ValueError: `hide` names something that the worker needs.
+    """
+    limits = limits or Limits()
+    with contextlib.closing(wire):
+        for needed in (kit / entry, submission):
+            if not needed.exists():
+                raise FileNotFoundError(f"{needed}: no such file or folder, needed to start a worker")
+        adopt_orphans()
+        if level == "sandbox":
+            binary = available(bwrap).require()
+            return _launch_in_sandbox(binary, kit, submission, entry, wire, limits, argv, hide)
+        lock_own_memory()
+        return _launch_as_process(kit, submission, entry, wire, limits, argv)
+
+
+def _launch_in_sandbox(
+    binary: str,
+    kit: Path,
+    submission: Path,
+    entry: str,
+    wire: socket.socket,
+    limits: Limits,
+    argv: Sequence[str],
+    hide: Sequence[Path],
+) -> "Confined":
+    worker = bubblewrap.python_command(
+        str(bubblewrap.KIT / entry),
+        wire_fd=wire.fileno(),
+        site=str(bubblewrap.SITE),
+        submission=str(bubblewrap.SUBMISSION),
+        limits_json=limits.worker_json(judge_pid=None),
+    )
+    with seccomp.program_pipe() as filter_fd:
+        outside = bubblewrap.sandbox_arguments(
+            kit=kit, submission=submission, hide=hide, disk_bytes=limits.disk_bytes, seccomp_fd=filter_fd
+        )
+        descriptors = [wire.fileno()] if filter_fd is None else [wire.fileno(), filter_fd]
+        return Confined([binary, *outside, *worker, *argv], descriptors, limits, home=None)
+
+
+def _launch_as_process(
+    kit: Path, submission: Path, entry: str, wire: socket.socket, limits: Limits, argv: Sequence[str]
+) -> "Confined":
+    worker = bubblewrap.python_command(
+        str(kit.resolve() / entry),
+        wire_fd=wire.fileno(),
+        site=str(bubblewrap.site_packages()),
+        submission=str(submission.resolve()),
+        limits_json=limits.worker_json(judge_pid=os.getpid()),
+    )
+    home = Path(tempfile.mkdtemp(prefix="rooflab-worker-"))
+    try:
+        return Confined([*worker, *argv], [wire.fileno()], limits, home=home)
+    except BaseException:
+        _remove(home)
+        raise
+
+
+class Confined:
+    """One worker and everything that it starts, held to its limits by a watchdog thread; made by `launch`."""
+
+    def __init__(
+        self, command: Sequence[str], descriptors: Sequence[int], limits: Limits, home: Path | None
+    ) -> None:
+        """`home` is the worker's temporary folder at the process level, None in the sandbox."""
+        self._limits = limits
+        self._home = home
+        self._killed_because: str | None = None
+        self._stop = threading.Event()
+        self._tail = bytearray()
+        self._tail_lock = threading.Lock()
+        with spawning:
+            self._process = subprocess.Popen(
+                command,
+                # bwrap's own environment can be read from inside, in /proc/1/environ.
+                env=bubblewrap.environment(str(home) if home else bubblewrap.HOME),
+                cwd=home,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                bufsize=0,
+                pass_fds=descriptors,
+                start_new_session=True,
+            )
+            self._tree = Tree(self._process.pid)
+        assert self._process.stdout is not None
+        self._drain = threading.Thread(target=self._read_output, args=(self._process.stdout,), daemon=True)
+        self._watchdog = threading.Thread(target=self._watch, daemon=True)
+        self._drain.start()
+        self._watchdog.start()
+
+    @property
+    def pid(self) -> int:
+        """Process number of the outermost process: bwrap, or the worker itself at the process level."""
+        return self._process.pid
+
+    @property
+    def killed_because(self) -> str | None:
+        """Which limit the watchdog ended the worker for ("memory: 1.31 GB, limit 1.07 GB"), or None."""
+        return self._killed_because
+
+    def poll(self) -> int | None:
+        """The worker's exit status, None while it runs; a signal is negative, or 128 + number from bwrap."""
+        return self._process.poll()
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Like `poll`, after waiting up to `timeout_s` seconds for the worker to end."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout_s)
+        return self._process.poll()
+
+    def output(self) -> str:
+        """The end of what was written to stdout and stderr, at most `output_bytes` of it, as it came."""
+        if self._process.poll() is not None:
+            self._drain.join(timeout=0.5)  # the last words may still be in the pipe
+        with self._tail_lock:
+            return self._tail.decode("utf-8", "replace")
+
+    def kill(self) -> None:
+        """End the whole tree, wait until it is gone, remove its temporary folder; twice is harmless.
+
+        Raises:
+            RuntimeError: a process cannot be ended, being stuck in the kernel.
+        """
+        self._stop.set()
+        gone = self._tree.kill()
+        if gone:
+            self._process.wait()
+        self._watchdog.join()
+        self._drain.join(timeout=1.0)
+        if self._home is not None:
+            _remove(self._home)
+        if not gone:
+            raise RuntimeError(f"worker {self.pid} cannot be ended: a process of it is stuck in the kernel")
+
+    def __enter__(self) -> "Confined":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    def _read_output(self, pipe: IO[bytes]) -> None:
+        """Read until nobody can write any more, so that a noisy worker never waits for a reader."""
+        with pipe:
+            while chunk := pipe.read(1 << 16):
+                with self._tail_lock:
+                    self._tail += chunk
+                    del self._tail[: -self._limits.output_bytes]
+
+    def _watch(self) -> None:
+        looks = 0
+        while not self._stop.wait(_LOOK_INTERVAL_S):
+            processes = self._tree.look()
+            if self._process.poll() is not None:
+                self._tree.kill()  # what the worker left behind
+                return
+            reason = self._excess(processes)
+            if reason is None and looks % _LOOKS_PER_DISK_LOOK == 0:
+                reason = self._disk_excess(processes)
+            if reason is not None:
+                self._killed_because = reason  # before the kill: who sees the wire close finds the reason
+                self._tree.kill()
+                return
+            looks += 1
+
+    def _excess(self, processes: Sequence[Process]) -> str | None:
+        """Which limit the tree is above, in words, or None."""
+        limits = self._limits
+        memory_bytes = resident_bytes(processes, limits.memory_bytes)
+        if memory_bytes > limits.memory_bytes:
+            return f"memory: {_size(memory_bytes)}, limit {_size(limits.memory_bytes)}"
+        count = len(processes) - (_BWRAP_PROCESSES if self._home is None else 0)
+        if count > limits.processes:
+            return f"processes: {count}, limit {limits.processes}"
+        threads = sum(process.threads for process in processes)
+        if threads > limits.threads:
+            return f"threads: {threads}, limit {limits.threads}"
+        cpu_s = self._tree.cpu_s(processes)
+        if cpu_s > limits.cpu_s:
+            return f"CPU time: {cpu_s:.0f} s, limit {limits.cpu_s} s"
+        return None
+
+    def _disk_excess(self, processes: Sequence[Process]) -> str | None:
+        """Like `_excess`, for what was written; the kernel bounds the bytes of a tmpfs but not its files."""
+        limits = self._limits
+        if self._home is None:
+            files, written_bytes = _tmpfs_files(processes[-1].pid) if processes else 0, 0
+        else:
+            files, written_bytes = _folder_use(self._home, limits.files)
+        if files > limits.files:
+            return f"files: more than {limits.files}"
+        if written_bytes > limits.disk_bytes:
+            return f"disk: {_size(written_bytes)}, limit {_size(limits.disk_bytes)}"
+        return None
+
+
+def _tmpfs_files(pid: int) -> int:
+    """Number of files in the sandbox's two writable folders, seen through a process inside."""
+    total = 0
+    for folder in ("tmp", "dev/shm"):
+        try:
+            usage = os.statvfs(f"/proc/{pid}/root/{folder}")
+        except OSError:  # not set up yet, or ended
+            return 0
+        total += usage.f_files - usage.f_ffree
+    return total
+
+
+def _folder_use(folder: Path, most_files: int) -> tuple[int, int]:
+    """(number of entries, bytes on disk) below `folder`; counting ends once there are too many."""
+    files, written_bytes = 0, 0
+    queue = [str(folder)]
+    while queue and files <= most_files:
+        with contextlib.suppress(OSError), os.scandir(queue.pop()) as entries:
+            for entry in entries:
+                files += 1
+                if files > most_files:
+                    break
+                with contextlib.suppress(OSError):
+                    written_bytes += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        queue.append(entry.path)
+    return files, written_bytes
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder that hostile code has filled: without recursion, and in spite of its permissions."""
+    if not folder.exists():
+        return
+    tools = (["rm", "-rf"], ["chmod", "-R", "u+rwx"], ["rm", "-rf"])
+    for tool in tools:
+        if folder.exists():
+            subprocess.run([*tool, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
+
+
+def _size(count_bytes: int) -> str:
+    return f"{count_bytes / 1e9:.2f} GB" if count_bytes >= 1e9 else f"{count_bytes / 1e6:.0f} MB"

@@ -1,0 +1,103 @@
+"""What tests hold: `submission.memory.parameter_count(model)` calls the student's function, wherever it runs."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from grader.faults import Crashed, Fault, TimedOut
+from grader.runner import Request, Runner, require
+from specs.assignment import Assignment, Exercise, assignment
+from specs.schema import SpecError
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call that came back: the request and the value that the student's function returned."""
+
+    request: Request
+    got: Any
+
+
+class Submission:
+    """One student's work behind a runner; remembers the calls, for hints, and the deaths, to stop in time."""
+
+    deaths_before_giving_up = 2
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner = runner
+        self.exercise_id = ""
+        """The exercise of the check that runs now, `memory.parameter_count`."""
+        self.calls: list[Call] = []
+        """Calls of the check that runs now."""
+        self.calls_by_exercise: dict[str, list[Call]] = {}
+        self._deaths: Counter[str] = Counter()
+        self._last_death: dict[str, Fault] = {}
+
+    def begin_check(self, exercise_id: str) -> None:
+        """Start a new check.
+
+        Raises:
+            Crashed, TimedOut: the exercise died twice already, so its remaining checks are not run.
+        """
+        self.exercise_id = exercise_id
+        self.calls = []
+        if self._deaths[exercise_id] >= self.deaths_before_giving_up:
+            last = self._last_death[exercise_id]
+            raise type(last)(f"not run: {self.deaths_before_giving_up} checks of this exercise ended so already")
+
+    def __getattr__(self, name: str) -> "AssignmentCalls":
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return AssignmentCalls(self, assignment(name))
+        except SpecError as error:
+            raise AttributeError(str(error)) from None
+
+    def run(self, request: Request, exercise: Exercise) -> Any:
+        """Run one request for the current check and remember its value."""
+        require(exercise)
+        try:
+            got = self.runner.run(request)
+        except (Crashed, TimedOut) as death:
+            self._deaths[self.exercise_id] += 1
+            self._last_death[self.exercise_id] = death
+            raise
+        call = Call(request, got)
+        self.calls.append(call)
+        self.calls_by_exercise.setdefault(self.exercise_id, []).append(call)
+        return got
+
+
+class AssignmentCalls:
+    """The functions of one assignment: attribute access gives something to call."""
+
+    def __init__(self, submission: Submission, spec: Assignment) -> None:
+        self._submission = submission
+        self._spec = spec
+
+    def __getattr__(self, function: str) -> "FunctionCall":
+        if function.startswith("_"):
+            raise AttributeError(function)
+        return FunctionCall(self._submission, self._spec, function)
+
+
+class FunctionCall:
+    """One function of a submission: call it, or have a trusted probe run it."""
+
+    def __init__(self, submission: Submission, spec: Assignment, function: str) -> None:
+        file = spec.file_of(function)
+        if file is None:
+            raise AttributeError(f"{spec.name}: no exercise asks for a function {function}")
+        self._submission, self._spec, self._function, self._file = submission, spec, function, file
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._run("", args, kwargs)
+
+    def probed(self, probe: str, *args: Any, **kwargs: Any) -> Any:
+        """What the probe of that name reports when it runs the function."""
+        return self._run(probe, args, kwargs)
+
+    def _run(self, probe: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        exercise = self._spec.exercise(self._submission.exercise_id.split(".", 1)[1])
+        request = Request(self._spec.name, self._file, self._function, args, kwargs, probe)
+        return self._submission.run(request, exercise)

@@ -1,0 +1,121 @@
+"""The terminal's view of a report: one line an exercise, what went wrong below, points at the end."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from grader.printable import printable
+from grader.report import CheckResult, ExerciseResult, GradeReport, Outcome
+
+WORDS = {
+    Outcome.PASSED: ("passed", "green"),
+    Outcome.FAILED: ("failed", "red"),
+    Outcome.TODO: ("todo", "yellow"),
+    Outcome.CRASHED: ("crashed", "red"),
+    Outcome.TIMED_OUT: ("timed out", "red"),
+    Outcome.NEEDS_TORCH: ("needs torch", "cyan"),
+    Outcome.NEEDS_GPU: ("needs a GPU", "cyan"),
+    Outcome.INCONCLUSIVE: ("inconclusive", "cyan"),
+    Outcome.INTEGRITY: ("integrity", "red"),
+    Outcome.GRADER_ERROR: ("grader error", "magenta"),
+}
+
+
+def points(value: float) -> str:
+    """`7.5`, `10`, never `10.0`."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def print_report(report: GradeReport, native: bool = False, console: Console | None = None) -> None:
+    """Print one report for the person whose work it is."""
+    out = console or Console(highlight=False, soft_wrap=True)
+    width = max((len(each.id) for each in report.exercises), default=10)
+    out.print()
+    for exercise in report.exercises:
+        out.print(_line(exercise, width))
+        shown: set[str] = set()
+        for check in exercise.checks:
+            if check.outcome in (Outcome.PASSED, Outcome.TODO):
+                continue
+            text = describe(check)
+            if text not in shown and len(shown) < 4:
+                shown.add(text)
+                out.print(Text(_indent(text, "      ")))
+    out.print(totals(report), style="bold", markup=False)
+
+
+def _line(exercise: ExerciseResult, width: int) -> Text:
+    word, colour = WORDS[exercise.outcome]
+    line = Text(f"  {exercise.id:<{width}}  ")
+    line.append(f"{word:<12}", style=colour)
+    line.append(f" {points(exercise.points):>5} / {points(exercise.max_points)}")
+    if exercise.extra_credit:
+        line.append(" extra")
+    if exercise.outcome is Outcome.TODO:
+        line.append(f"  {exercise.todo}", style="dim")
+    elif exercise.pending_points and exercise.outcome.pending:
+        reasons = {check.message for check in exercise.checks if check.outcome.pending and check.message}
+        line.append(f"  {printable(reasons.pop(), 200) if len(reasons) == 1 else 'pending'}", style="dim")
+    return line
+
+
+def describe(check: CheckResult) -> str:
+    """One failed check: the claim, what happened, and the hint."""
+    lines = [("hidden: " if check.hidden else "") + check.claim]
+    lines += ["  " + printable(line, 400) for line in check.message.splitlines()]
+    if check.hint:
+        lines.append(f"  hint: {check.hint}")
+    return "\n".join(lines)
+
+
+def totals(report: GradeReport) -> str:
+    """`12.5 of 100 points (self-check: visible tests only); 10 pending`."""
+    base = sum(each.points for each in report.exercises if not each.extra_credit)
+    extra = sum(each.points for each in report.exercises if each.extra_credit)
+    text = f"  {points(base)} of {points(report.max_points)} points"
+    if extra:
+        text += f" and {points(extra)} extra"
+    if report.pending_points:
+        text += f", {points(report.pending_points)} pending"
+    if report.kind == "self-check":
+        text += " (self-check: visible tests only)"
+    return text
+
+
+def _indent(text: str, by: str) -> str:
+    return "\n".join(by + line for line in text.splitlines())
+
+
+def print_cohort(rows: Sequence[tuple[str, GradeReport | None, str]], console: Console) -> None:
+    """Print one line a submission: id, points by assignment, total, what is pending or went wrong."""
+    from rich.table import Table  # only the cohort needs it
+
+    assignments: list[str] = []
+    for _, report, _ in rows:
+        for exercise in report.exercises if report else ():
+            name = exercise.id.split(".")[0]
+            if name not in assignments:
+                assignments.append(name)
+    table = Table(show_edge=False, pad_edge=False, box=None, header_style="bold")
+    table.add_column("submission", overflow="fold")
+    for name in assignments:
+        table.add_column(name, justify="right")
+    table.add_column("extra", justify="right")
+    table.add_column("pending", justify="right")
+    table.add_column("note", overflow="fold")
+    for name, report, note in rows:
+        if report is None:
+            table.add_row(escape(name), *["-"] * (len(assignments) + 2), Text(note, style="red"))
+            continue
+        cells = []
+        for assignment in assignments:
+            own = [each for each in report.of(assignment) if not each.extra_credit]
+            most = sum(each.max_points for each in own)
+            cells.append(f"{points(sum(each.points for each in own))} / {points(most)}" if own else "-")
+        extra = sum(each.points for each in report.exercises if each.extra_credit)
+        table.add_row(
+            escape(name), *cells, points(extra), points(report.pending_points), Text(note, style="red" if report.error else "")
+        )
+    console.print(table)

@@ -1,0 +1,1 @@
+"""The code that runs beside a submission. Staged into the sandbox as `worker`; imports nothing else of grader."""

@@ -1,0 +1,1 @@
+"""Trusted kernels: oracles and baselines."""

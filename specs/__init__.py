@@ -1,0 +1,72 @@
+"""Data and its schema: models, GPUs, recipes, exercises. Imports neither torch nor numpy."""
+
+from specs.dtypes import DTYPE_BYTES, DType
+from specs.gpu import Gpu, gpu, gpus, load_gpus
+from specs.hf_config import from_hf_config
+from specs.model import (
+    Experts,
+    GroupedAttention,
+    LatentAttention,
+    Mlp,
+    Model,
+    load_model,
+    model,
+    model_names,
+    models,
+)
+from specs.recipe import Adapters, Recipe, recipe, recipes
+from specs.schema import Spec, SpecError
+from specs.terms import (
+    TERMS,
+    ActivationBytes,
+    AdapterStateBytes,
+    ExpertParameterCount,
+    InferenceMemory,
+    KvCacheBytes,
+    ModelShape,
+    ParameterCount,
+    StateBytes,
+    TrainingMemory,
+    ZeroStateBytes,
+)
+
+WIRE_TYPES: dict[str, type[Spec]] = {
+    kind.__name__: kind for kind in (Model, Gpu, Recipe, Adapters, GroupedAttention, LatentAttention, Mlp, Experts, *TERMS)
+}
+"""The types that may cross between the judge and a submission."""
+
+__all__ = [
+    "ActivationBytes",
+    "AdapterStateBytes",
+    "Adapters",
+    "DTYPE_BYTES",
+    "DType",
+    "ExpertParameterCount",
+    "Experts",
+    "Gpu",
+    "GroupedAttention",
+    "InferenceMemory",
+    "KvCacheBytes",
+    "LatentAttention",
+    "Mlp",
+    "Model",
+    "ModelShape",
+    "ParameterCount",
+    "Recipe",
+    "Spec",
+    "SpecError",
+    "StateBytes",
+    "TrainingMemory",
+    "WIRE_TYPES",
+    "ZeroStateBytes",
+    "from_hf_config",
+    "gpu",
+    "gpus",
+    "load_gpus",
+    "load_model",
+    "model",
+    "model_names",
+    "models",
+    "recipe",
+    "recipes",
+]
