@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 from pydantic import BaseModel
@@ -19,6 +19,7 @@ from grader import plugin
 from grader.kit import find_kit
 from grader.official import SandboxedRunner, stage_kit
 from grader.report import GradeReport, SubmissionInfo, write_report
+from grader.session import Installed, arguments
 
 
 class Task(BaseModel):
@@ -73,34 +74,15 @@ def run(task: Task, lifeline: int) -> int:
         only=task.only,
         on_report=reports.append,
     )
-    tests = [str(path) for name in specs for path in (*kit.visible_tests(name), *kit.hidden_tests(name))]
+    tests = [path for name in specs for path in (*kit.visible_tests(name), *kit.hidden_tests(name))]
     try:
-        pytest.main(arguments(kit.root, tests), plugins=[Installed(judge), plugin])
+        pytest.main([*arguments(kit.root, tests), "--continue-on-collection-errors"], plugins=[Installed(judge), plugin])
     finally:
         runner.close()
     if not reports:
         return 1
     write_report(reports[-1], task.report)
     return 0
-
-
-def arguments(root: Path, tests: list[str]) -> list[str]:
-    """pytest's arguments for a judge: nothing of the host's configuration, no cache, no plug-ins but ours."""
-    return [
-        "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(root), "--import-mode=importlib", "--continue-on-collection-errors",
-        *tests,
-    ]  # fmt: skip
-
-
-class Installed:
-    """Hands a judge that exists already to the plug-in."""
-
-    def __init__(self, judge: plugin.Judge) -> None:
-        self._judge = judge
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_configure(self, config: Any) -> None:
-        config.stash[plugin.JUDGE] = self._judge
 
 
 if __name__ == "__main__":

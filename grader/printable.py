@@ -8,11 +8,12 @@ import re
 import unicodedata
 
 # ECMA-48 control sequences, seven-bit (ESC x) and eight-bit (C1) forms: CSI ... final byte; OSC, DCS, SOS, PM
-# and APC strings up to their terminator (BEL or ST); then two-character escapes. The classes exclude ESC, so
-# that a text of unfinished sequences is read in linear time. An unfinished one keeps its text, less the ESC.
+# and APC strings up to their terminator (BEL or ST); then two-character escapes. The classes exclude what
+# starts a sequence, so that a text of unfinished ones is read in linear time (when \x9d was not excluded,
+# 200,000 of them took 340 s). An unfinished sequence keeps its text, less the ESC.
 _ESCAPE_SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
-    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x80-\x9f]*(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*[0-~]"
 )
 _CONTROL_WHITESPACE = re.compile("[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")

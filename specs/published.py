@@ -1,7 +1,7 @@
 """Values that the field has published: what each is, what it was computed from, where it is printed.
 
-The data is `specs/published/<topic>.yaml`. It belongs to the judge: the folder is absent where a student's code
-runs, so nothing is read before one of the functions is called.
+The data is `specs/published/<topic>.yaml`. It belongs to the judge: the folder is absent where a student's
+code runs, so nothing is read before one of the functions is called.
 """
 
 from functools import cache
@@ -70,7 +70,7 @@ def load_published(path: Path) -> tuple[PublishedValue, ...]:
     """Return the values of one YAML file, `<topic>.yaml`.
 
     Raises:
-        SpecError: the file cannot be read, a field is wrong, a topic is not the file's, or an id is there twice.
+        SpecError: the file cannot be read, a field or the topic is wrong, or an id is there twice.
     """
     values: tuple[PublishedValue, ...] = validate(tuple[PublishedValue, ...], read_yaml(path), path)
     seen: set[str] = set()

@@ -97,25 +97,26 @@ def load_module(root: Path, assignment: str, file: str) -> ModuleType:
 
 def unload(root: Path) -> None:
     """Forget all modules that lie under `root`, and take back what `load_module` did for it."""
-    top = os.path.abspath(root)
-    loaded = _loaded.pop(top, None)
+    tops = _tops(root)
+    loaded = _loaded.pop(os.path.abspath(root), None)
     if loaded is not None:
         for entry in loaded.appended:
             if entry in sys.path:
                 sys.path.remove(entry)
-        for package in loaded.packages:
-            sys.modules.pop(package, None)
+        for name in list(sys.modules):
+            if any(name == package or name.startswith(f"{package}.") for package in loaded.packages):
+                del sys.modules[name]
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _SubmissionFinder]
     for name, module in list(sys.modules.items()):
-        if _belongs(name, module, top):
+        if _belongs(name, module, tops):
             del sys.modules[name]
     for entry in list(sys.path_importer_cache):
-        if _inside(str(entry), top) is not None:
+        if _inside(os.path.join(str(entry), ""), tops) is not None:
             del sys.path_importer_cache[entry]
     linecache.checkcache()
 
 
-def _belongs(name: str, module: object, top: str) -> bool:
+def _belongs(name: str, module: object, tops: tuple[str, ...]) -> bool:
     try:  # a module may be any object, and a lazy one runs code when asked
         names = object.__getattribute__(module, "__dict__")
         places = [names["__file__"]] if names.get("__file__") else list(names.get("__path__", ()))
@@ -124,17 +125,21 @@ def _belongs(name: str, module: object, top: str) -> bool:
     stem = name.rpartition(".")[2]
     if stem == "conftest" or stem.startswith("test_"):  # beside the stubs, but pytest's and not the student's
         return False
-    return any(isinstance(place, str) and _inside(place, top) is not None for place in places)
+    return any(isinstance(place, str) and _inside(place, tops) is not None for place in places)
 
 
-def _inside(path: str, top: str) -> str | None:
+def _tops(root: Path) -> tuple[str, ...]:
+    """How the path of a file of the submission may begin: as it was given, and with links followed."""
+    return tuple(os.path.join(top, "") for top in (os.path.abspath(root), os.path.realpath(root)))
+
+
+def _inside(path: str, tops: tuple[str, ...]) -> str | None:
     """`path` relative to the submission with forward slashes; None when it is not one of its own files."""
-    if not os.path.isabs(path):  # "<string>" and the like
-        return None
-    relative = os.path.relpath(os.path.realpath(path), os.path.realpath(top)).replace(os.sep, "/")
-    if relative.split("/")[0] == ".." or "site-packages" in relative.split("/"):
-        return None
-    return relative
+    for folder in tops:
+        if path.startswith(folder):
+            relative = path[len(folder) :].replace(os.sep, "/")
+            return None if "site-packages" in relative.split("/") else relative
+    return None
 
 
 # ---- what went wrong in a student's file
@@ -157,19 +162,19 @@ def describe_exception(exc: BaseException, root: Path) -> ExceptionDescription:
 
     A SyntaxError's own place is the innermost frame. Of many frames the first 3 and the last 12 are kept.
     """
-    top = os.path.abspath(root)
+    tops = _tops(root)
     frames: list[tuple[str, int, str]] = []
     innermost_is_own = False
     try:
         places = _places(exc.__traceback__)
-        innermost_is_own = bool(places) and _inside(places[-1][0], top) is not None
-        names = {file: _inside(file, top) for file in {file for file, _ in places}}
+        innermost_is_own = bool(places) and _inside(places[-1][0], tops) is not None
+        names = {file: _inside(file, tops) for file in {file for file, _ in places}}
         own = [(name, line) for file, line in places if (name := names[file]) is not None]
         if len(own) > FIRST_FRAMES + LAST_FRAMES:
             own = own[:FIRST_FRAMES] + own[-LAST_FRAMES:]
-        frames = [(_printable(name, MAX_LINE_CHARS), line, _source(top, name, line)) for name, line in own]
+        frames = [(_printable(name, MAX_LINE_CHARS), line, _source(tops, name, line)) for name, line in own]
         if isinstance(exc, SyntaxError):
-            frames += _syntax_error_place(exc, top)
+            frames += _syntax_error_place(exc, tops)
     except Exception:  # properties of an exception class that was made to be awkward
         frames = frames or []
     return {
@@ -188,16 +193,16 @@ def _places(traceback: TracebackType | None) -> list[tuple[str, int]]:
     return places
 
 
-def _syntax_error_place(exc: SyntaxError, top: str) -> list[tuple[str, int, str]]:
+def _syntax_error_place(exc: SyntaxError, tops: tuple[str, ...]) -> list[tuple[str, int, str]]:
     file, line, text = exc.filename, exc.lineno, exc.text
-    if not isinstance(file, str) or not isinstance(line, int) or (name := _inside(file, top)) is None:
+    if not isinstance(file, str) or not isinstance(line, int) or (name := _inside(file, tops)) is None:
         return []
-    shown = text.strip() if isinstance(text, str) else _source(top, name, line)
+    shown = text.strip() if isinstance(text, str) else _source(tops, name, line)
     return [(_printable(name, MAX_LINE_CHARS), int(line), _printable(shown, MAX_LINE_CHARS))]
 
 
-def _source(top: str, name: str, line: int) -> str:
-    path = os.path.join(os.path.realpath(top), name)
+def _source(tops: tuple[str, ...], name: str, line: int) -> str:
+    path = tops[-1] + name
     linecache.checkcache(path)
     return _printable(linecache.getline(path, line).strip(), MAX_LINE_CHARS)
 

@@ -94,13 +94,12 @@ def send_frame(
         raise Unsendable(f"the header of a frame is not plain JSON ({error})") from None
     raw = text.encode("utf-8", "replace")
     for what, size, cap in (
-        ("text and numbers", len(raw), caps.header_bytes),
-        ("tensors and bytes", sum(sizes), caps.body_bytes),
-        ("separate tensors", len(sizes), caps.storages),
+        ("bytes of text and numbers", len(raw), caps.header_bytes),
+        ("bytes of tensors and byte strings", sum(sizes), caps.body_bytes),
+        ("tensors and byte strings", len(sizes), caps.storages),
     ):
         if size > cap:
-            unit = "" if what.startswith("separate") else " bytes"
-            raise Unsendable(f"too large to be sent: {size:,}{unit} of {what}, the limit is {cap:,}")
+            raise Unsendable(f"too large to be sent: {size:,} {what}, the limit is {cap:,}")
     before = sock.gettimeout()
     try:
         for part in (_PREFIX.pack(MAGIC, len(raw), sum(sizes)) + raw, *storages):

@@ -20,9 +20,9 @@ from specs import (
     ParameterCount,
 )
 
-
 # %% tags=["instructor"]
-# Exercises 4 and 5 both count these parts, and neither calls the other: a mistake in one costs nothing in the other.
+# Exercises 4 and 5 both count these parts, and neither calls the other: a mistake in one must not cost points
+# in the other.
 
 
 def _linear(inputs: int, outputs: int, bias: bool = False) -> int:
@@ -81,9 +81,9 @@ def shape_from_parameter_count(n: int) -> ModelShape:
         n: parameters, at least 1.
 
     Returns:
-        ModelShape(layers, hidden), two integers. `layers` is the L that solves the rule, rounded to the nearest
-        whole number, and at least 1; `hidden` is 128 times the rounded L. Half-way between two layers, where
-        n = 24,576·(2L + 1)³, either neighbour is right.
+        ModelShape(layers, hidden), two integers. `layers` is the L that solves the rule, rounded to the
+        nearest whole number, and at least 1; `hidden` is 128 times the rounded L. Exactly half-way between L
+        and L + 1, where n = 24,576·(2L + 1)³, either is right.
 
     Source: 12·d² is the weights of a plain layer, 4·d² of attention and 8·d² of the MLP (Kaplan et al. 2020,
     section 2.1); d ≈ 128·L is a common aspect ratio, GPT-3 175B's among others.
@@ -116,7 +116,7 @@ def parameter_count(model: Model) -> ParameterCount:
         - output_head: (hidden, vocab), or 0 where it is the token embedding again (`tied_embeddings`);
           `head_bias` adds vocab in either case.
 
-    Source: the published counts in `specs/published/`; GPT-2 small has 124,439,808.
+    Source: the model's paper and config.json, in `model.source`. GPT-2 small has 124,439,808 in all.
     """
     ### BEGIN SOLUTION
     hidden, layers, mlp = model.hidden, model.layers, model.mlp
@@ -136,25 +136,26 @@ def expert_parameter_counts(model: Model) -> ExpertParameterCount:
     """Parameters of a mixture of experts: what exists, and what one token uses.
 
     Args:
-        model: a model with experts (`model.experts` is not None). Its first `experts.dense_layers` layers have
-            `model.mlp`; each of the others has a router and experts in its place.
+        model: a model with experts (`model.experts` is not None). Its first `experts.dense_layers` layers
+            have `model.mlp`; each of the others has a router and experts in its place.
 
     Returns:
         ExpertParameterCount, exact integers over all layers:
-        - always_used: whatever every token passes. Token and position embeddings (whole tables, though a token
-          reads one row), the output head, attention and norms as in `parameter_count`, the dense MLPs, each
-          router (hidden, count) with its `router_bias` (count) and its `router_correction_bias` (count), and
-          the shared experts: `shared` a layer, `shared_intermediate` wide, gated as the routed ones, no bias;
+        - always_used: whatever every token passes. Token and position embeddings (whole tables, though a
+          token reads one row), the output head, attention and norms as in `parameter_count`, the dense MLPs,
+          each router (hidden, count) with its `router_bias` (count) and its `router_correction_bias` (count),
+          and the shared experts: `shared` a layer, `shared_intermediate` wide, gated as the routed ones and
+          never with a bias;
         - routed: all `count` routed experts of every layer that has experts, `bias` as in an Mlp;
         - routed_active: the `active` of them that one token visits, over all these layers.
         The total and the active parameters follow: always_used + routed, and always_used + routed_active.
 
-    The attention is a GroupedAttention in one exercise and, for extra credit, a LatentAttention in another. Leave
-    `raise NotImplementedError` in the branch that you have not written: the other one is graded without it.
+    The attention is a GroupedAttention in one exercise and, for extra credit, a LatentAttention in another.
+    Put `raise NotImplementedError` in a branch that you have not written: the other is graded without it.
     A LatentAttention counts its norms too: q_lora_rank where queries are compressed, and kv_lora_rank.
 
-    Source: Mixtral (Jiang et al. 2024, section 2); DeepSeek-V2 (arXiv 2405.04434, section 2) for shared experts and
-    latent attention, where the multi-token prediction module is left out.
+    Source: Mixtral (Jiang et al. 2024), section 2; for shared experts and latent attention DeepSeek-V2 (arXiv
+    2405.04434), section 2.
     """
     ### BEGIN SOLUTION
     hidden, experts = model.hidden, model.experts

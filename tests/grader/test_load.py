@@ -1,4 +1,4 @@
-"""Loading a submission by path: its files work together, shadow nothing, and whatever they raise is described."""
+"""Loading a submission by path: its files work together, shadow nothing; what they raise is described."""
 
 import json
 import sys
@@ -29,7 +29,7 @@ def write(root: Path) -> Write:
     def write_files(**sources: str | bytes) -> Path:
         """`memory__state="..."` becomes memory/state.py."""
         for name, source in sources.items():
-            path = root / f"{name.replace('__', '/')}.py"
+            path = root / f"{name.replace('__', '/').replace('INIT', '__init__')}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(source if isinstance(source, bytes) else source.encode())
         return root
@@ -73,7 +73,7 @@ def test_helpers_beside_the_file_or_at_the_root_are_found(write: Write, line: st
         memory__state=line,
         memory__h5_helpers="answer = 42",
         h5_course="answer = 42",
-        memory__h5_package____init__="from .inner import answer",
+        memory__h5_package__INIT="from .inner import answer",
         memory__h5_package__inner="answer = 42",
     )
     assert load_module(root, "memory", "state.py").answer == 42
@@ -174,8 +174,8 @@ def test_no_compiled_leftover_of_the_file_is_written(write: Write) -> None:
 
 
 def test_a_file_that_failed_is_run_again_after_it_is_mended(write: Write) -> None:
-    root = write(memory__state="raise ValueError")
-    with pytest.raises(ValueError, match=""):
+    root = write(memory__state="raise ValueError('first')")
+    with pytest.raises(ValueError, match="first"):
         load_module(root, "memory", "state.py")
     write(memory__state="X = 1")
     assert load_module(root, "memory", "state.py").X == 1
@@ -193,14 +193,14 @@ def raised(root: Path, call: bool = True) -> BaseException:
 
 def test_frames_are_the_students_own_innermost_last(write: Write) -> None:
     root = write(
-        memory__state="from .inner import g\nimport json\n\ndef f():\n    return json.loads('1', parse_int=g)\n",
+        memory__state="import json\nfrom .inner import g\n\ndef f():\n    json.loads('1', parse_int=g)\n",
         memory__inner="def g(x):\n    return 1 / 0  # here\n",
     )
     assert describe_exception(raised(root), root) == {
         "type": "ZeroDivisionError",
         "message": "division by zero",
         "frames": [
-            ("memory/state.py", 5, "return json.loads('1', parse_int=g)"),
+            ("memory/state.py", 5, "json.loads('1', parse_int=g)"),
             ("memory/inner.py", 2, "return 1 / 0  # here"),
         ],
         "is_todo": False,
@@ -220,11 +220,7 @@ def test_an_exception_inside_a_library_points_to_the_students_call(write: Write)
         ("def f():\n    raise NotImplementedError('write the sum here')", True),
         ("def g():\n    raise NotImplementedError\ndef f():\n    return g()", True),
         ("class Mine(NotImplementedError): ...\ndef f():\n    raise Mine", False),
-        (
-            "import numbers\ndef f():\n    return numbers.Complex.__complex__(1) or h()\ndef h(): raise TypeError",
-            False,
-        ),
-        ("import torch\ndef f():\n    return torch.autograd.Function.forward()", False),
+        ("import asyncio\ndef f():\n    asyncio.AbstractEventLoop().stop()", False),
         ("def f():\n    exec('raise NotImplementedError')", False),
         ("def f():\n    raise ValueError('NotImplementedError')", False),
     ],
@@ -281,7 +277,7 @@ def test_of_a_deep_recursion_the_way_in_and_the_end_are_kept(write: Write) -> No
     [
         ("raise SystemExit(3)", "SystemExit", "3"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt", ""),
-        ("import h5_nothing_of_this_name", "ModuleNotFoundError", "No module named 'h5_nothing_of_this_name'"),
+        ("import h5_nothing", "ModuleNotFoundError", "No module named 'h5_nothing'"),
         ("raise ValueError('x' * 10**6)", "ValueError", "x" * 497 + "..."),
         ("raise ValueError('a\\x1b[2Jb\\x07\\u202e\\ud800\\tc\\nd')", "ValueError", "a?[2Jb??? c\nd"),
         ("class E(Exception):\n    def __str__(self): raise RuntimeError\nraise E", "E", None),

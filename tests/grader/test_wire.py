@@ -1,4 +1,4 @@
-"""The wire: honest values arrive as they left, and no bytes whatever get more out of it than a typed error."""
+"""The wire: honest values arrive as they left, and no bytes get more out of it than a typed error."""
 
 import enum
 import json
@@ -84,7 +84,7 @@ plain_values = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(plain_values)
 def test_plain_values_arrive_with_their_exact_types(value: object) -> None:
     assert repr(across(value)) == repr(value)  # repr tells -0.0 from 0.0, 1 from True, and holds for NaN
@@ -456,7 +456,7 @@ field_names = st.sampled_from(sorted(set().union(*FIELDS.values())))
 def hostile_nodes(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
     well_formed = kinds.flatmap(
         lambda kind: st.fixed_dictionaries(
-            {"$": st.just(kind)} | {field: inner for field in sorted(FIELDS.get(kind, ()))}
+            {"$": st.just(kind)} | dict.fromkeys(sorted(FIELDS.get(kind, ())), inner)
         )
     )
     return st.lists(inner, max_size=4) | well_formed | st.dictionaries(field_names | st.just("$"), inner)
@@ -469,7 +469,7 @@ hostile_trees = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(hostile_trees, st.lists(st.binary(max_size=40), max_size=2))
 def test_no_tree_gets_more_out_of_decode_than_a_value_or_tampered(
     tree: object, storages: list[bytes]
@@ -513,7 +513,7 @@ def test_every_element_of_a_decoded_tensor_lies_in_its_storage(
         {"$": "dict", "pairs": [[[], 1]]},
         {"$": "dict", "pairs": [[{"$": "tuple", "items": [[]]}, 1]]},
         {"$": "dict", "pairs": [["a"]]},
-        {"$": "dict", "pairs": [[n * (2**61 - 1), 0] for n in range(10_000)]},  # every hash is 0
+        {"$": "dict", "pairs": [[n * (2**61 - 1), 0] for n in range(5_000)]},  # every hash is 0
         {"a": 1},
         {"$": "pickle", "data": "x"},
         {"$": "node", "tree": 1},
@@ -806,7 +806,7 @@ def test_a_mutated_frame_is_a_value_or_a_wire_error(data: bytes, edits: list[tup
 
 
 def test_the_staged_copy_imports_alone_and_lightly(tmp_path: Path) -> None:
-    """As the sandbox has it: a folder `worker` on the path, nothing else of grader, no torch for plain values."""
+    """As the sandbox has it: a folder `worker` on the path, nothing else of grader, no torch."""
     shutil.copytree(Path(wire.__file__).parent, tmp_path / "worker")
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"

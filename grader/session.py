@@ -1,0 +1,87 @@
+"""Starts pytest for a judge, and runs one collection of checks against many variants of a submission."""
+
+import contextlib
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import plugin
+from grader.report import GradeReport
+
+
+class CollectionBroken(RuntimeError):
+    """The tests themselves cannot be collected; the text is pytest's own account."""
+
+
+def arguments(root: Path, tests: Iterable[Path]) -> list[str]:
+    """pytest's arguments for a judge: nothing of the host's configuration, no cache."""
+    fixed = ["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(root), "--import-mode=importlib"]
+    return [*fixed, *map(str, tests)]
+
+
+class Installed:
+    """Hands a judge that exists already to the plug-in."""
+
+    def __init__(self, judge: plugin.Judge) -> None:
+        self.judge = judge
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.stash[plugin.JUDGE] = self.judge
+
+
+class Variants(Installed):
+    """Runs every collected check once for each judge that `judges` yields."""
+
+    def __init__(self, first: plugin.Judge, judges: Iterable[plugin.Judge], on_report: Callable[[plugin.Judge, GradeReport], None]) -> None:
+        super().__init__(first)
+        self._judges, self._on_report = judges, on_report
+        self.exercises: dict[str, list[tuple[str, bool]]] = {}
+        """Test functions by exercise, with True for hidden ones."""
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.testsfailed:
+            raise session.Interrupted("collection failed")
+        for item in session.items:
+            marker = item.get_closest_marker("exercise")
+            if marker is not None:
+                function = getattr(item, "originalname", item.name)
+                self.exercises.setdefault(str(marker.args[0]), []).append((function, self.judge.is_hidden(item)))
+        for judge in self._judges:
+            session.config.stash[plugin.JUDGE] = judge
+            for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+                initialise: Any = getattr(item, "_initrequest", lambda: None)  # as pytest's own rerun plug-ins do
+                initialise()
+                item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+            self._on_report(judge, judge.report())
+        session.testsfailed = 0
+        return True
+
+
+def run_variants(
+    root: Path,
+    tests: Sequence[Path],
+    first: plugin.Judge,
+    judges: Iterator[plugin.Judge],
+    on_report: Callable[[plugin.Judge, GradeReport], None],
+) -> dict[str, list[tuple[str, bool]]]:
+    """Collect `tests` once, run them for each judge, and hand over each report.
+
+    Returns:
+        The test functions by exercise, with True for hidden ones.
+
+    Raises:
+        CollectionBroken: a test file does not import, or names an exercise that does not exist.
+    """
+    variants = Variants(first, judges, on_report)
+    output = io.StringIO()
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        code = pytest.main([*arguments(root, tests), "--tb=short"], plugins=[variants, plugin])
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise CollectionBroken(output.getvalue().strip()[-2000:])
+    return variants.exercises

@@ -1,0 +1,184 @@
+"""The proof of the course: what stubs, solutions, constants and mistakes must earn, and who catches which mistake."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.kit import Kit
+from grader.mistakes import LiveMistakes, Mistake, MistakeBroken, load_mistakes
+from grader.plugin import Judge
+from grader.report import GradeReport, Outcome, SubmissionInfo
+from grader.runner import LocalRunner
+from grader.session import CollectionBroken, run_variants
+from grader.stubs import stale_stubs
+from specs.assignment import Assignment
+
+# What a lazy submission returns everywhere; right values of the visible calls are tried as well.
+CONSTANTS: tuple[Any, ...] = (None, 0, 1, -1, 0.5, True, False, "", "h100-sxm", [], {}, float("nan"), float("inf"))
+RIGHT_VALUES_TRIED = 8
+
+
+@dataclass
+class Proof:
+    """What was found for one assignment."""
+
+    assignment: str
+    problems: list[str] = field(default_factory=list)
+    checks: int = 0
+    mistakes: int = 0
+    constants: int = 0
+    confusion: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
+    """By exercise and mistake: how many failing checks showed which mistake's hint (`-` for none)."""
+
+
+def prove(kit: Kit, spec: Assignment) -> Proof:
+    """Run every check of an assignment against stubs, solutions, constants and mistakes, in this process."""
+    proof = Proof(spec.name)
+    proof.problems += [line for line in stale_stubs(kit) if line.startswith(f"assignments/{spec.name}/")]
+    try:
+        mistakes = load_mistakes(kit.solutions, spec.name)
+    except (MistakeBroken, ImportError, SyntaxError) as error:
+        proof.problems.append(f"mistakes of {spec.name}: {error}")
+        return proof
+    proof.mistakes = len(mistakes)
+    tests = [*kit.visible_tests(spec.name), *kit.hidden_tests(spec.name)]
+    variants = _Variants(kit, spec, mistakes, proof)
+    try:
+        exercises = run_variants(kit.root, tests, variants.judge("solutions"), variants.judges(), variants.look)
+    except CollectionBroken as error:
+        proof.problems.append(f"tests of {spec.name} cannot be run: {error}")
+        return proof
+    proof.checks = sum(len(checks) for checks in exercises.values())
+    proof.problems += _gaps(spec, exercises, mistakes)
+    return proof
+
+
+class _Variants:
+    """The submissions that are tried, in order: solutions, stubs, constants, mistakes."""
+
+    def __init__(self, kit: Kit, spec: Assignment, mistakes: list[Mistake], proof: Proof) -> None:
+        self._kit, self._spec, self._mistakes, self._proof = kit, spec, {m.name: m for m in mistakes}, proof
+        self._hints = LiveMistakes(mistakes)
+        self._right: dict[str, list[Any]] = {}
+
+    def judge(self, name: str, overrides: Mapping[tuple[str, str], Any] | None = None) -> Judge:
+        root = self._kit.assignments if name == "stubs" else self._kit.solutions
+        return Judge(self._kit, LocalRunner(root, overrides), SubmissionInfo(id=name), hints=self._hints, seed=b"verify")
+
+    def judges(self) -> Iterator[Judge]:
+        yield self.judge("solutions")
+        yield self.judge("stubs")
+        functions = {function for exercise in self._spec.exercises for function in exercise.functions}
+        for constant in CONSTANTS:
+            yield self.judge(f"constant {constant!r}", {(self._spec.name, function): _always(constant) for function in functions})
+        for index in range(RIGHT_VALUES_TRIED):
+            overrides = {
+                (self._spec.name, function): _always(values[index % len(values)])
+                for function, values in self._right.items()
+                if index < len(values)
+            }
+            if overrides:
+                yield self.judge(f"constant: right value no. {index + 1}", overrides)
+        for mistake in self._mistakes.values():
+            overrides = {(self._spec.name, name): function for name, function in mistake.functions.items()}
+            yield self.judge(f"mistake {mistake.name}", overrides)
+
+    def look(self, judge: Judge, report: GradeReport) -> None:
+        name = report.submission.id
+        if name == "solutions":
+            self._look_at_solutions(judge, report)
+        elif name == "stubs":
+            self._look_at_stubs(report)
+        elif name.startswith("constant"):
+            self._look_at_constant(judge, report)
+        else:
+            self._look_at_mistake(self._mistakes[name.removeprefix("mistake ")], report)
+
+    def _look_at_solutions(self, judge: Judge, report: GradeReport) -> None:
+        for calls in judge.submission.calls_by_exercise.values():
+            for call in calls:
+                values = self._right.setdefault(call.request.function, [])
+                if not call.request.probe and call.got not in values and len(values) < RIGHT_VALUES_TRIED:
+                    values.append(call.got)
+        for exercise in report.exercises:
+            for check in exercise.checks:
+                if check.outcome is not Outcome.PASSED:
+                    self._say(f"solution of {exercise.id}: {check.name} is {check.outcome}: {check.message}")
+
+    def _look_at_stubs(self, report: GradeReport) -> None:
+        for exercise in report.exercises:
+            if exercise.points or exercise.outcome is not Outcome.TODO:
+                self._say(f"stub of {exercise.id}: {exercise.outcome} with {exercise.points:g} points, should be todo with 0")
+
+    def _look_at_constant(self, judge: Judge, report: GradeReport) -> None:
+        self._proof.constants += 1
+        touched = {exercise for exercise in self._spec.exercises for function in exercise.functions if (self._spec.name, function) in _overrides(judge)}
+        ids = {f"{self._spec.name}.{exercise.id}" for exercise in touched}
+        for exercise in report.exercises:
+            if exercise.id in ids:
+                passed = [check.name for check in exercise.checks if check.outcome is Outcome.PASSED]
+                if passed:
+                    self._say(f"{report.submission.id} earns in {exercise.id}: passes {', '.join(passed)}")
+
+    def _look_at_mistake(self, mistake: Mistake, report: GradeReport) -> None:
+        short = mistake.name.rsplit(".", 1)[1]
+        row = self._proof.confusion.setdefault(mistake.exercise, {}).setdefault(short, {})
+        failed: set[str] = set()
+        for exercise in report.exercises:
+            if exercise.id != mistake.exercise:
+                if exercise.points < exercise.max_points - exercise.pending_points:
+                    names = [check.name for check in exercise.checks if check.outcome not in (Outcome.PASSED,)]
+                    self._say(f"mistake {mistake.name}: costs points in {exercise.id} too ({', '.join(names)})")
+                continue
+            for check in exercise.checks:
+                if check.outcome is Outcome.PASSED:
+                    continue
+                failed.add(check.name.split("[")[0])
+                shown = check.mistake.rsplit(".", 1)[-1] if check.mistake else "-"
+                row[shown] = row.get(shown, 0) + 1
+                if check.outcome is Outcome.GRADER_ERROR:
+                    self._say(f"mistake {mistake.name}: {check.name} broke: {check.message}")
+                if check.mistake and check.mistake != mistake.name:
+                    self._say(f"mistake {mistake.name}: {check.name} shows the hint of its sibling {check.mistake}")
+        for name in sorted(set(mistake.fails) - failed):
+            self._say(f"mistake {mistake.name}: {name} should fail and does not")
+        if not failed:
+            self._say(f"mistake {mistake.name}: no check catches it")
+        elif short not in row:
+            self._say(f"mistake {mistake.name}: its own hint is shown by no check")
+
+    def _say(self, problem: str) -> None:
+        self._proof.problems.append(problem)
+
+
+def _overrides(judge: Judge) -> Mapping[tuple[str, str], Any]:
+    runner = judge.submission.runner
+    return runner.overrides if isinstance(runner, LocalRunner) else {}
+
+
+def _always(value: Any) -> Any:
+    def constant(*args: Any, **kwargs: Any) -> Any:
+        return value
+
+    return constant
+
+
+def _gaps(spec: Assignment, exercises: Mapping[str, list[tuple[str, bool]]], mistakes: list[Mistake]) -> Iterator[str]:
+    """What is missing: an exercise without visible or hidden checks or mistakes, a mistake that names no check."""
+    for exercise in spec.exercises:
+        name = f"{spec.name}.{exercise.id}"
+        checks = exercises.get(name, [])
+        if not any(not hidden for _, hidden in checks):
+            yield f"{name}: has no visible check"
+        if not any(hidden for _, hidden in checks):
+            yield f"{name}: has no hidden check"
+        if not any(mistake.exercise == name for mistake in mistakes):
+            yield f"{name}: has no mistake"
+    for name in exercises:
+        if name.split(".")[0] != spec.name:
+            yield f"a test in {spec.name} belongs to {name}"
+    for mistake in mistakes:
+        known = {function for function, _ in exercises.get(mistake.exercise, [])}
+        for function in mistake.fails:
+            if function not in known:
+                yield f"mistake {mistake.name}: FAILS names {function}, which is no check of {mistake.exercise}"

@@ -1,0 +1,439 @@
+"""A folder becomes staged files: what is found, what is copied, what is left out, what is refused."""
+
+import os
+import socket
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from grader.intake import StagedSubmission, SubmissionRefused, stage, submission_id
+
+EDITABLE = {"memory": ("state.py", "parameters.py"), "roofline": ("ridge.py",)}
+BOTH = {"memory/state.py": b"A = 1\n", "memory/parameters.py": b"B = 2\n", "roofline/ridge.py": b"C = 3\n"}
+
+
+def write(folder: Path, files: Mapping[str, bytes]) -> Path:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def staged(tmp_path: Path, files: Mapping[str, bytes]) -> StagedSubmission:
+    return stage(write(tmp_path / "alice", files), EDITABLE, tmp_path / "staged")
+
+
+def refusal(tmp_path: Path, argument: Path) -> str:
+    """The one line of the refusal, after checking that nothing was staged."""
+    with pytest.raises(SubmissionRefused) as caught:
+        stage(argument, EDITABLE, tmp_path / "staged")
+    assert not (tmp_path / "staged").exists()
+    line: str = caught.value.args[0]
+    assert line.isprintable()
+    return line
+
+
+# Where the files are
+
+
+@pytest.mark.parametrize("wrapping", ["", "alice/", "rooflab/assignments/"])
+def test_finds_the_assignments_at_the_root_and_under_wrapping_folders(tmp_path: Path, wrapping: str) -> None:
+    result = staged(tmp_path, {wrapping + name: content for name, content in BOTH.items()})
+    assert result.files == tuple(sorted(BOTH))
+    assert result.missing == ()
+    assert result.notes == ()
+    assert {name: (result.root / name).read_bytes() for name in result.files} == BOTH
+
+
+def test_the_result_names_its_id_its_source_and_its_root(tmp_path: Path) -> None:
+    result = staged(tmp_path, BOTH)
+    assert result.id == "alice"
+    assert result.source == tmp_path / "alice"
+    assert result.root == tmp_path / "staged" / "alice"
+
+
+def test_absent_editable_files_are_listed_as_missing(tmp_path: Path) -> None:
+    result = staged(tmp_path, {"memory/state.py": b""})
+    assert result.missing == ("memory/parameters.py", "roofline/ridge.py")
+
+
+def test_files_handed_in_without_their_folder_are_taken_with_their_helpers(tmp_path: Path) -> None:
+    result = staged(tmp_path, {"state.py": b"from .helpers import x", "helpers.py": b"x = 1"})
+    assert result.files == ("memory/helpers.py", "memory/state.py")
+    assert result.notes == ("no assignment folder: files taken as memory/state.py",)
+
+
+def test_flat_files_of_two_assignments_each_go_to_their_own(tmp_path: Path) -> None:
+    result = staged(tmp_path, {"state.py": b"", "ridge.py": b"", "helpers.py": b""})
+    assert result.files == ("helpers.py", "memory/state.py", "roofline/ridge.py")
+
+
+def test_a_flat_file_that_two_assignments_have_is_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path / "alice", {"state.py": b""})
+    with pytest.raises(SubmissionRefused, match=r"state\.py could belong to memory or sharding"):
+        stage(folder, {"memory": ("state.py",), "sharding": ("state.py",)}, tmp_path / "staged")
+
+
+def test_copies_in_environments_caches_and_dot_folders_are_not_other_places(tmp_path: Path) -> None:
+    ignored = (".git", "__MACOSX", ".venv", "venv", "env", "node_modules", "__pycache__", "site-packages")
+    copies = {f"{folder}/{name}": b"old" for folder in ignored for name in BOTH}
+    result = staged(tmp_path, BOTH | copies | {"memory/.ipynb_checkpoints/state.py": b"old"})
+    assert result.files == tuple(sorted(BOTH))
+    assert result.notes == ()
+
+
+def test_two_places_are_refused_and_both_named(tmp_path: Path) -> None:
+    line = refusal(tmp_path, write(tmp_path / "a", {"memory/state.py": b"", "old/memory/state.py": b""}))
+    assert "more than one place (its root, old)" in line
+    line = refusal(tmp_path, write(tmp_path / "b", {"x/memory/state.py": b"", "y/z/memory/state.py": b""}))
+    assert "more than one place (x, y/z)" in line
+
+
+def test_a_folder_of_submissions_says_to_pass_its_folders(tmp_path: Path) -> None:
+    cohort = write(tmp_path / "cohort", {f"student{n:02}/memory/state.py": b"" for n in range(12)})
+    line = refusal(tmp_path, cohort)
+    assert "holds 12 submissions, not one (student00, student01, ...)" in line
+    assert line.endswith("cohort/*")
+
+
+def test_a_folder_of_submissions_one_level_down_says_so_too(tmp_path: Path) -> None:
+    course = write(tmp_path / "course", {f"hw1/{name}/memory/state.py": b"" for name in ("ann", "bob")})
+    assert refusal(tmp_path, course).endswith("course/hw1/*")
+
+
+def test_a_folder_of_zips_says_to_pass_the_zips(tmp_path: Path) -> None:
+    cohort = write(tmp_path / "cohort", {"ann.zip": b"PK", "bob.zip": b"PK"})
+    assert "2 zip files, to be passed as" in refusal(tmp_path, cohort)
+
+
+def test_a_zip_beside_a_submission_is_not_passed_over_in_silence(tmp_path: Path) -> None:
+    result = staged(tmp_path, {"ann/memory/state.py": b"", "bob.zip": b"PK"})
+    assert result.notes == ("bob.zip: not looked into",)
+
+
+def test_nothing_to_grade_says_what_was_expected_where(tmp_path: Path) -> None:
+    line = refusal(tmp_path, write(tmp_path / "alice", {"notes.txt": b"", "a/b/c/memory/state.py": b""}))
+    assert line.startswith("no memory/state.py, memory/parameters.py, roofline/ridge.py found in ")
+    assert "expected <assignment>/<file> at its root or under one folder" in line
+
+
+def test_an_empty_folder_and_a_missing_one_are_told_apart(tmp_path: Path) -> None:
+    assert "it holds no files" in refusal(tmp_path, write(tmp_path / "empty", {}))
+    assert "no such folder or zip" in refusal(tmp_path, tmp_path / "absent")
+
+
+def test_wrong_upper_case_is_named_with_the_right_spelling(tmp_path: Path) -> None:
+    line = refusal(tmp_path, write(tmp_path / "a", {"Memory/State.py": b""}))
+    assert "Memory/State.py should be memory/state.py: rename it" in line
+    result = staged(tmp_path, {"roofline/ridge.py": b"", "memory/State.py": b""})
+    assert "memory/State.py: is not memory/state.py, upper and lower case differ" in result.notes
+    assert "memory/state.py" in result.missing
+
+
+# What is copied
+
+
+def test_contents_are_copied_byte_for_byte(tmp_path: Path) -> None:
+    content = b"\xef\xbb\xbfx = 1\r\n\tif __name__ == '__main__':\r\n\t\tprint('\xff\x00')\r\n"
+    result = staged(tmp_path, {"memory/state.py": content})
+    assert (result.root / "memory/state.py").read_bytes() == content
+
+
+def test_helpers_are_copied_wherever_they_lie(tmp_path: Path) -> None:
+    helpers = {
+        "helpers.py": b"",
+        "memory/__init__.py": b"",
+        "memory/parts/count.py": b"",
+        "memory/types.py": b"",
+    }
+    assert staged(tmp_path, BOTH | helpers).files == tuple(sorted(BOTH | helpers))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "conftest.py",
+        "memory/conftest.py",
+        "sitecustomize.py",
+        "usercustomize.py",
+        "setup.py",
+        "memory/__main__.py",
+        "memory/test_parameters.py",
+        "memory/state_test.py",
+        "evil.pth",
+        "memory/helper.cpython-311-x86_64-linux-gnu.so",
+        "grader.py",
+        "memory/specs.py",
+        "torch.py",
+        "memory/triton.py",
+        "numpy.py",
+        "more.zip",
+    ],
+)
+def test_what_could_steer_the_grader_is_left_out_with_a_note(tmp_path: Path, name: str) -> None:
+    result = staged(tmp_path, BOTH | {name: b"raise SystemExit"})
+    assert result.files == tuple(sorted(BOTH))
+    assert [note.split(":")[0] for note in result.notes] == [name]
+
+
+def test_a_folder_with_the_name_of_a_library_or_the_kit_is_left_out_as_one(tmp_path: Path) -> None:
+    extra = {
+        f"{top}/{file}": b"" for top in ("numpy", "specs", "memory/torch") for file in ("__init__.py", "a.py")
+    }
+    result = staged(tmp_path, BOTH | extra)
+    assert result.files == tuple(sorted(BOTH))
+    assert result.notes == (
+        "memory/torch/: not copied, it has the name of a library",
+        "numpy/: not copied, it has the name of a library",
+        "specs/: not copied, the grader has its own",
+    )
+
+
+def test_an_editable_file_is_copied_whatever_its_name(tmp_path: Path) -> None:
+    folder = write(tmp_path / "alice", {"profiling/test_trace.py": b"x"})
+    result = stage(folder, {"profiling": ("test_trace.py",)}, tmp_path / "staged")
+    assert result.files == ("profiling/test_trace.py",)
+
+
+def test_other_files_are_left_out_without_a_word(tmp_path: Path) -> None:
+    result = staged(tmp_path, BOTH | {"README.md": b"", "memory/data.bin": b"", "pytest.ini": b""})
+    assert result.files == tuple(sorted(BOTH))
+    assert result.notes == ()
+
+
+def test_too_large_an_editable_file_is_missing_and_the_rest_is_graded(tmp_path: Path) -> None:
+    result = staged(tmp_path, BOTH | {"memory/state.py": b"#" * (1 << 20) + b"\n"})
+    assert "memory/state.py" in result.missing
+    assert result.notes == ("memory/state.py: not copied, larger than 1 MiB",)
+
+
+def test_a_heap_of_helpers_never_displaces_an_editable_file(tmp_path: Path) -> None:
+    result = staged(tmp_path, BOTH | {f"a/h{n:03}.py": b"" for n in range(300)})
+    assert len(result.files) == 200
+    assert result.missing == ()
+    assert len(result.notes) == 21
+    assert result.notes[0] == "a/h197.py: not copied, more than 200 files"
+    assert result.notes[-1] == "and 83 more"
+
+
+def test_the_total_is_capped_after_the_editable_files(tmp_path: Path) -> None:
+    result = staged(tmp_path, BOTH | {f"a{n}.py": b"#" * 1_000_000 for n in range(6)})
+    assert result.missing == ()
+    assert result.notes == ("a5.py: not copied, more than 5 MiB in all",)
+
+
+def test_files_too_deep_are_left_out(tmp_path: Path) -> None:
+    result = staged(tmp_path, BOTH | {"1/2/3/4/5/ok.py": b"", "1/2/3/4/5/6/deep.py": b""})
+    assert "1/2/3/4/5/ok.py" in result.files
+    assert result.notes == ("1/2/3/4/5/6/deep.py: not copied, more than 6 names deep",)
+
+
+def test_a_note_on_an_editable_file_comes_before_the_others(tmp_path: Path) -> None:
+    extra = {f"test_{n}.py": b"" for n in range(30)}
+    result = staged(tmp_path, BOTH | extra | {"memory/state.py": b"#" * 2_000_000})
+    assert result.notes[0].startswith("memory/state.py")
+
+
+def test_names_that_differ_in_case_only_are_refused(tmp_path: Path) -> None:
+    line = refusal(tmp_path, write(tmp_path / "a", BOTH | {"helpers.py": b"", "Helpers.py": b""}))
+    assert "Helpers.py and helpers.py clash" in line
+    line = refusal(tmp_path, write(tmp_path / "b", BOTH | {"lib/a.py": b"", "Lib/b.py": b""}))
+    assert "Lib and lib clash" in line
+
+
+# Links, devices and other things that are no files
+
+
+def test_a_linked_editable_file_counts_as_missing(tmp_path: Path) -> None:
+    (tmp_path / "secret.py").write_text("SECRET = 1")
+    folder = write(tmp_path / "alice", {"memory/parameters.py": b""})
+    (folder / "memory/state.py").symlink_to(tmp_path / "secret.py")
+    result = stage(folder, EDITABLE, tmp_path / "staged")
+    assert result.files == ("memory/parameters.py",)
+    assert result.notes == ("memory/state.py: counts as missing, a link is not followed",)
+
+
+def test_linked_folders_are_not_entered_even_in_a_circle(tmp_path: Path) -> None:
+    outside = write(tmp_path / "outside", {"state.py": b"SECRET = 1"})
+    folder = write(tmp_path / "alice", {"roofline/ridge.py": b""})
+    (folder / "memory").symlink_to(outside)
+    (folder / "loop").symlink_to(folder)
+    result = stage(folder, EDITABLE, tmp_path / "staged")
+    assert result.files == ("roofline/ridge.py",)
+    assert "memory: not copied, a link is not followed" in result.notes
+
+
+def test_a_submission_of_links_only_says_that_they_are_not_followed(tmp_path: Path) -> None:
+    folder = write(tmp_path / "alice", {})
+    (folder / "memory").symlink_to(write(tmp_path / "outside", {"state.py": b""}))
+    assert "links are not followed" in refusal(tmp_path, folder)
+
+
+def test_the_argument_itself_may_be_a_link_to_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "latest").symlink_to(write(tmp_path / "v3", BOTH))
+    result = stage(tmp_path / "latest", EDITABLE, tmp_path / "staged")
+    assert result.id == "latest"
+    assert result.files == tuple(sorted(BOTH))
+
+
+def test_a_fifo_or_socket_in_place_of_a_file_is_never_opened(tmp_path: Path) -> None:
+    folder = write(tmp_path / "alice", {"roofline/ridge.py": b"", "memory/keep.py": b""})
+    os.mkfifo(folder / "memory/state.py")
+    os.mkfifo(folder / "memory/pipe")
+    with socket.socket(socket.AF_UNIX) as listener:
+        # A socket's path is limited to 108 bytes, which a test's folder may exceed: bind it by a relative name.
+        previous = Path.cwd()
+        os.chdir(folder)
+        listener.bind("sock.py")
+        os.chdir(previous)
+        result = stage(folder, EDITABLE, tmp_path / "staged")
+    assert result.files == ("memory/keep.py", "roofline/ridge.py")
+    assert result.notes == (
+        "memory/state.py: counts as missing, it is no regular file",
+        "memory/pipe: not copied, it is no regular file",
+        "sock.py: not copied, it is no regular file",
+    )
+
+
+def test_a_fifo_or_device_as_the_argument_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "alice.zip")
+    assert "not a regular file" in refusal(tmp_path, tmp_path / "alice.zip")
+    assert "not a regular file" in refusal(tmp_path, Path("/dev/zero"))
+
+
+def test_a_sparse_file_of_ten_gigabytes_is_not_read(tmp_path: Path) -> None:
+    folder = write(tmp_path / "alice", BOTH)
+    with (folder / "memory/state.py").open("wb") as file:
+        file.truncate(10 << 30)
+    result = stage(folder, EDITABLE, tmp_path / "staged")
+    assert result.missing == ("memory/state.py",)
+
+
+def test_more_than_twenty_thousand_files_are_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path / "alice", BOTH | {"data/first": b""})
+    for n in range(20_001):
+        os.link(folder / "data/first", folder / f"data/{n}")
+    assert "holds more than 20,000 files" in refusal(tmp_path, folder)
+
+
+def test_a_thousand_nested_folders_are_not_walked(tmp_path: Path) -> None:
+    folder = write(tmp_path / "alice", BOTH)
+    previous = Path.cwd()
+    os.chdir(folder)
+    for _ in range(1000):
+        os.mkdir("deep")
+        os.chdir("deep")
+    os.chdir(previous)
+    assert stage(folder, EDITABLE, tmp_path / "staged").files == tuple(sorted(BOTH))
+
+
+def test_names_that_are_not_utf8_or_obey_the_terminal_are_left_out_and_shown_safely(tmp_path: Path) -> None:
+    folder = write(tmp_path / "alice", BOTH)
+    for name in (b"caf\xe9.py", b"\x1b[2Jclear.py", "\u202eyp.x.py".encode(), b"new\nline.py"):
+        (folder / os.fsdecode(name)).write_bytes(b"")
+    result = stage(folder, EDITABLE, tmp_path / "staged")
+    assert result.files == tuple(sorted(BOTH))
+    assert len(result.notes) == 4
+    assert all(note.isprintable() for note in result.notes)
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Root may read everything: become somebody else for a moment, where the tests run as root."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+@pytest.mark.parametrize("locked", ["", "memory", "memory/state.py"])
+def test_what_may_not_be_read_is_refused_with_its_name(locked: str) -> None:
+    # pytest's own folder is closed to everybody else, which would be refused earlier.
+    with tempfile.TemporaryDirectory() as open_to_all:
+        Path(open_to_all).chmod(0o777)
+        folder = write(Path(open_to_all) / "alice", BOTH)
+        (folder / locked).chmod(0)
+        with as_nobody():
+            line = refusal(Path(open_to_all), folder)
+        (folder / locked).chmod(0o700)
+    assert "cannot be read (Permission denied)" in line
+    assert locked in line
+
+
+# Identity
+
+
+@pytest.mark.parametrize(
+    ("argument", "identity"),
+    [
+        ("cohort/alice", "alice"),
+        ("cohort/alice.zip", "alice"),
+        ("cohort/alice.ZIP", "alice"),
+        ("alice.v2", "alice.v2"),
+        ("Zoë O'Neil, Jr", "Zoë O_Neil_ Jr"),
+        ("नमस्ते", "नमस्ते"),
+        ("e\u0301mile", "\u00e9mile"),
+        ("=cmd()", "_cmd__"),
+        ("-rf x", "_rf x"),
+        (".hidden", "_hidden"),
+        ("dots..", "dots"),
+        ("caf\udce9", "caf_"),
+        ("a:b\\c*?", "a_b_c__"),
+    ],
+)
+def test_the_id_is_the_name_made_safe(argument: str, identity: str) -> None:
+    assert submission_id(Path(argument)) == identity
+
+
+@pytest.mark.parametrize(
+    "argument", ["", ".", "..", "a/..", "/", "a\nb", "a\x1b[0m", "...", "???", ".zip", "x" * 101]
+)
+def test_a_name_that_makes_no_id_is_refused(argument: str) -> None:
+    with pytest.raises(SubmissionRefused) as caught:
+        submission_id(Path(argument))
+    assert caught.value.args[0].isprintable()
+
+
+def test_a_name_of_many_bytes_is_refused_before_a_file_system_does() -> None:
+    with pytest.raises(SubmissionRefused):
+        submission_id(Path("作" * 90))
+
+
+def test_a_folder_may_end_in_zip(tmp_path: Path) -> None:
+    assert submission_id(write(tmp_path / "alice.zip", {})) == "alice.zip"
+
+
+def test_the_digest_covers_names_and_contents_of_what_is_staged_and_nothing_else(tmp_path: Path) -> None:
+    def digest(folder: str, files: Mapping[str, bytes]) -> str:
+        return stage(write(tmp_path / folder, files), EDITABLE, tmp_path / "staged").sha256
+
+    first = digest("a", BOTH)
+    assert digest("b", BOTH | {"README.md": b"x", "test_x.py": b""}) == first
+    assert digest("c", {f"wrapped/{name}": content for name, content in BOTH.items()}) == first
+    assert digest("d", BOTH | {"memory/state.py": b"A = 2\n"}) != first
+    assert digest("e", BOTH | {"helpers.py": b""}) != first
+    assert digest("f", BOTH | {"h.py": b"", "hh.py": b"x"}) != digest(
+        "g", BOTH | {"h.py": b"x", "hh.py": b""}
+    )
+
+
+def test_an_earlier_staged_copy_is_never_overwritten(tmp_path: Path) -> None:
+    staged(tmp_path, BOTH)
+    with pytest.raises(FileExistsError):
+        staged(tmp_path, {"memory/state.py": b"other"})
+    assert (tmp_path / "staged/alice/memory/state.py").read_bytes() == BOTH["memory/state.py"]
+
+
+def test_staging_into_the_submissions_own_parent_leaves_it_alone(tmp_path: Path) -> None:
+    folder = write(tmp_path / "alice", BOTH)
+    with pytest.raises(FileExistsError):
+        stage(folder, EDITABLE, tmp_path)
+    assert (folder / "memory/state.py").read_bytes() == BOTH["memory/state.py"]
