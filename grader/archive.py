@@ -110,10 +110,12 @@ def _entry(info: zipfile.ZipInfo, shown: str) -> Entry | None:
         raise SubmissionRefused(
             f"{shown}: the entry {printable(name)} points outside of the zip: zip the folder itself again"
         )
-    if not parts or name.endswith("/") or any(is_ignored_folder(part) for part in parts[:-1]):
+    # A folder is entered this far and no further, so a zip is looked at this far too.
+    seen = parts[: MAX_DEPTH + WRAPPING_FOLDERS]
+    if not parts or name.endswith("/") or any(is_ignored_folder(part) for part in seen[: len(parts) - 1]):
         return None
-    if len(parts) > MAX_DEPTH + WRAPPING_FOLDERS:
-        return Entry(parts[: MAX_DEPTH + WRAPPING_FOLDERS], "too_deep")
+    if len(seen) < len(parts):
+        return Entry(seen, "too_deep")
     size_bytes = info.file_size if info.compress_size <= _MAX_COMPRESSED_BYTES else info.compress_size
     return Entry(parts, _kind(info), size_bytes)
 

@@ -26,6 +26,7 @@ from grader.sandbox import Level
 
 _JUDGE_START_S = 60.0
 _WORK = ".work"
+_OUR_NAMES = frozenset({"summary.csv", ".lock", _WORK})
 
 
 class CohortRefused(ValueError):
@@ -77,15 +78,19 @@ def grade(order: Order, submissions: Sequence[Path], on_row: Callable[[Row], Non
     """
     rows: dict[int, Row] = {}
     named: dict[str, tuple[int, Path]] = {}
+    by_folded_name: dict[str, Path] = {}
     for index, path in enumerate(submissions):
         try:
             name = submission_id(path)
         except SubmissionRefused as refusal:
             rows[index] = Row(printable(path.name or str(path)), None, str(refusal))
             continue
-        other = named.get(name)
-        if other is not None:
-            raise CohortRefused(f"{printable(str(other[1]))} and {printable(str(path))} would both be {name}: rename one")
+        if name.casefold() in _OUR_NAMES:
+            rows[index] = Row(name, None, f"{name}: the grader has a file of that name in its output folder, rename the submission")
+            continue
+        other = by_folded_name.setdefault(name.casefold(), path)
+        if other is not path:
+            raise CohortRefused(f"{printable(str(other))} and {printable(str(path))} would both be {name}: rename one")
         named[name] = (index, path)
     with _folder_of_our_own(order.out) as work:
         current = environment(order.isolation, order.kit, order.seed)
@@ -157,7 +162,7 @@ def _run_judge(
             stdout=stream,
             stderr=stream,
             cwd=order.kit.root,
-            env=_judge_environment(order.kit),
+            env=_judge_environment(order.kit, scratch),
             start_new_session=True,
         )
     with running.registered(judge):
@@ -181,11 +186,14 @@ def _run_judge(
         return GradeReport(kind="official", submission=info, environment=current, error=f"{why}: {tail}" if tail else why)
 
 
-def _judge_environment(kit: Kit) -> dict[str, str]:
-    """What a judge needs of the environment: no secret is in it, and nothing that steers pytest."""
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV")}
+def _judge_environment(kit: Kit, scratch: Path) -> dict[str, str]:
+    """What a judge needs of the environment: no secret is in it, and nothing that steers pytest.
+
+    Its temporary files lie in its scratch folder, which the cohort removes whatever happens to the judge.
+    """
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "LC_ALL", "VIRTUAL_ENV")}
     # python -P leaves the working folder out of sys.path; the kit's own folder is where specs and grader are
-    return {**kept, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(kit.root), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**kept, "TMPDIR": str(scratch.resolve()), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(kit.root), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 class _Running:

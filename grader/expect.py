@@ -44,9 +44,9 @@ class Expect:
     def number(self, got: Any, expected: float, *, unit: str = "", case: str = "", rel: float = 0.0) -> None:
         """Compare one number; integers exactly, floats to 1e-9, unless `rel` is wider."""
         if not _is_number(got):
-            raise CheckFailed(f"{_prefix(case)}a number is needed, and it returned {_kind(got)}")
+            raise CheckFailed(f"{_prefix(case)}a number is needed, and it returned {self._kind(got)}")
         if self._wrong(got, expected, rel):
-            cause = unit_mistake(got, expected)
+            cause = unit_mistake(got, expected) if unit else ""
             line = self._line(case or "it", got, expected, unit)
             raise CheckFailed(line + (f"\nlikely cause: {cause}" if cause else ""))
 
@@ -55,7 +55,7 @@ class Expect:
         if type(got).__name__ == "bool_" or (isinstance(expected, bool) and type(got) is not bool and hasattr(got, "item")):
             got = got.item()
         if isinstance(expected, bool) and not isinstance(got, bool):
-            raise CheckFailed(f"{_prefix(case)}True or False is needed, and it returned {_kind(got)}")
+            raise CheckFailed(f"{_prefix(case)}True or False is needed, and it returned {self._kind(got)}")
         if not isinstance(expected, str | bool) and isinstance(got, list | tuple):
             got, expected = list(got), list(expected)
         if type(got) is not type(expected) or got != expected:
@@ -75,16 +75,18 @@ class Expect:
             given = {name: got.get(name) for name in wanted}
             unknown = [name for name in got if name not in wanted]
             if unknown and len(wanted) > len(set(wanted) & set(got)):
-                raise CheckFailed(f"{_prefix(case)}no term is called {show(unknown[0])}; the terms are {', '.join(wanted)}")
+                # A key that the submission made could carry a hidden input out.
+                name = "what it returned" if self.hidden else show(unknown[0])
+                raise CheckFailed(f"{_prefix(case)}no term is called {name}; the terms are {', '.join(wanted)}")
         else:
-            raise CheckFailed(f"{_prefix(case)}terms are needed ({', '.join(wanted)}), and it returned {_kind(got)}")
+            raise CheckFailed(f"{_prefix(case)}terms are needed ({', '.join(wanted)}), and it returned {self._kind(got)}")
         for name, value in given.items():
             if not _is_number(value):
-                raise CheckFailed(f"{_prefix(case)}{name}: a number is needed, and it is {_kind(value)}")
+                raise CheckFailed(f"{_prefix(case)}{name}: a number is needed, and it is {self._kind(value)}")
         return given
 
     def _line(self, name: str, got: float, expected: float, unit: str) -> str:
-        if not math.isfinite(got):
+        if isinstance(got, float) and not math.isfinite(got):
             return f"{name}: {show(got)} is no answer"
         if self.hidden:
             return f"{name}: {off_by(got, expected)}"
@@ -99,6 +101,13 @@ class Expect:
         except OverflowError:
             return True
 
+    def _kind(self, value: Any) -> str:
+        if value is None:
+            return "None: is there a return?"
+        if isinstance(value, bool) or (isinstance(value, str) and not self.hidden and len(value) < 60):
+            return show(value)
+        return f"a {type(value).__name__}"
+
     def _swapped(self, given: Mapping[str, Any], wanted: Mapping[str, Any], wrong: Sequence[str]) -> str:
         if len(wrong) == 2 and not self._wrong(given[wrong[0]], wanted[wrong[1]], 0) and not self._wrong(given[wrong[1]], wanted[wrong[0]], 0):
             return f"{wrong[0]} and {wrong[1]} are swapped"
@@ -111,11 +120,3 @@ def _is_number(value: Any) -> bool:
 
 def _prefix(case: str) -> str:
     return f"{case}: " if case else ""
-
-
-def _kind(value: Any) -> str:
-    if value is None:
-        return "None: is there a return?"
-    if isinstance(value, bool | str):
-        return show(value) if len(repr(value)) < 60 else f"a {type(value).__name__}"
-    return f"a {type(value).__name__}"

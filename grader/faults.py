@@ -8,9 +8,11 @@ class Fault(Exception):
 
     outcome: Outcome = Outcome.FAILED
 
-    def __init__(self, message: str, *, symptom: str = "") -> None:
+    def __init__(self, message: str, *, symptom: str = "", hidden_message: str = "") -> None:
         super().__init__(message)
         self.message = message
+        self.hidden_message = hidden_message or message
+        """What a hidden check shows instead, where the submission has a say in the text: it could carry inputs out."""
         self.symptom = symptom
         """Name of a failed property, by which a mistake can be recognised where no value can."""
 

@@ -76,10 +76,12 @@ def run(task: Task, lifeline: int) -> int:
     )
     tests = [path for name in specs for path in (*kit.visible_tests(name), *kit.hidden_tests(name))]
     try:
-        pytest.main([*arguments(kit.root, tests), "--continue-on-collection-errors"], plugins=[Installed(judge), plugin])
+        code = pytest.main([*arguments(kit.root, tests), "--continue-on-collection-errors"], plugins=[Installed(judge), plugin])
     finally:
         runner.close()
-    if not reports:
+    # pytest ends its session in order after an error of its own too: the checks until then are no grade.
+    broke_off = code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+    if not reports or (broke_off and not reports[-1].error):
         return 1
     write_report(reports[-1], task.report)
     return 0

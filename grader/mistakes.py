@@ -72,6 +72,7 @@ def find_hint(source: HintSource, exercise: str, calls: Sequence[Call], earlier:
 
 
 def _explaining(source: HintSource, exercise: str, calls: Iterable[Call]) -> set[str]:
+    """Mistakes that fit every call; one that leaves a function alone fits that function's calls if they are right."""
     sets = [source.explains(exercise, call) for call in calls]
     return set.intersection(*sets) if sets else set()
 
@@ -137,15 +138,18 @@ class LiveMistakes:
             self._by_exercise.setdefault(mistake.exercise, []).append(mistake)
             self._hints[mistake.name] = mistake.hint
         self._values: dict[tuple[str, str], bytes | None] = {}
+        self._explained: dict[tuple[str, str, bytes], frozenset[str]] = {}
 
     def explains(self, exercise: str, call: Call) -> set[str]:
         """Names of the mistakes that return what this call returned."""
-        got = wire.canonical(call.got)
-        return {
-            mistake.name
-            for mistake in self._by_exercise.get(exercise, [])
-            if call.request.function in mistake.functions and self.value(mistake, call) == got
-        }
+        key = (exercise, call.key, call.value)
+        if key not in self._explained:
+            self._explained[key] = frozenset(
+                mistake.name
+                for mistake in self._by_exercise.get(exercise, [])
+                if call.request.function in mistake.functions and self.value(mistake, call) == call.value
+            )
+        return set(self._explained[key])
 
     def shows(self, exercise: str, symptom: str) -> set[str]:
         """Names of the mistakes that list this symptom."""
@@ -159,7 +163,7 @@ class LiveMistakes:
         """What the mistake returns for a call, in canonical form; None where it raises or needs a probe."""
         if call.request.probe:
             return None
-        key = (mistake.name, call_key(call))
+        key = (mistake.name, call.key)
         if key not in self._values:
             try:
                 value = mistake.functions[call.request.function](*call.request.args, **call.request.kwargs)
@@ -169,15 +173,9 @@ class LiveMistakes:
         return self._values[key]
 
 
-def call_key(call: Call) -> str:
-    """Names a call by function and arguments."""
-    request = call.request
-    return sha256(wire.canonical([request.function, list(request.args), dict(request.kwargs)])).hexdigest()[:24]
-
-
 def value_key(call: Call, value: bytes) -> str:
     """Names a value, salted by its call so that equal values of different calls look unrelated."""
-    return sha256(call_key(call).encode() + value).hexdigest()[:24]
+    return sha256(call.key.encode() + value).hexdigest()[:24]
 
 
 class StoredMistakes:
@@ -191,8 +189,8 @@ class StoredMistakes:
 
     def explains(self, exercise: str, call: Call) -> set[str]:
         """Names (numbers, in a bundle) of the mistakes whose stored value equals what this call returned."""
-        known = self._values.get(exercise, {}).get(call_key(call), {})
-        return set(known.get(value_key(call, wire.canonical(call.got)), []))
+        known = self._values.get(exercise, {}).get(call.key, {})
+        return set(known.get(value_key(call, call.value), []))
 
     def shows(self, exercise: str, symptom: str) -> set[str]:
         """Names of the mistakes that had this symptom."""
@@ -221,7 +219,7 @@ def stored_form(mistakes: Sequence[Mistake], calls: Mapping[str, Sequence[Call]]
                 continue
             value = live.value(mistake, call)
             if value is not None:
-                by_value = values.setdefault(mistake.exercise, {}).setdefault(call_key(call), {})
+                by_value = values.setdefault(mistake.exercise, {}).setdefault(call.key, {})
                 names = by_value.setdefault(value_key(call, value), [])
                 if numbers[mistake.name] not in names:
                     names.append(numbers[mistake.name])

@@ -1,12 +1,14 @@
 """The runner of official gradings: a confined worker for each assignment, the wire, the judge's own clock."""
 
+import contextlib
+import json
 import secrets
 import shutil
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -20,6 +22,9 @@ from grader.worker import wire
 from specs.assignment import Assignment
 
 _START_S = 30.0  # interpreter, specs and pydantic: 0.3 s on an idle core
+# All answers of a submission to one assignment, as they lie in the judge's memory: tests and hints hold on to them.
+_ANSWERS_BYTES = 512 << 20
+_BYTES_PER_CHARACTER = 24  # an empty list is three characters on the wire and 64 bytes in memory
 
 
 class _Error(TypedDict, total=False):
@@ -41,6 +46,10 @@ class _Reply(TypedDict, total=False):
 _REPLY = TypeAdapter(_Reply)
 
 
+class WorkerNotStarted(RuntimeError):
+    """The confined interpreter did not come up: the machine's fault, before any student code ran."""
+
+
 class SandboxedRunner:
     """Runs requests in confined workers; a worker that dies is replaced, a file that kills one at import is not."""
 
@@ -58,6 +67,7 @@ class SandboxedRunner:
         self._clock = clock
         self._workers: dict[str, _Worker] = {}
         self._spent_s: dict[str, float] = {}
+        self._answers_bytes: dict[str, int] = {}
         self._broken_files: dict[tuple[str, str], Fault] = {}
         self.output: dict[str, str] = {}
         """The end of what the submission printed, by assignment; for staff."""
@@ -73,13 +83,18 @@ class SandboxedRunner:
         left_s = limits.submission_s - self._spent_s.get(request.assignment, 0.0)
         if left_s <= 0:
             raise TimedOut(f"not run: the submission used up its {limits.submission_s:g} s")
+        if self._answers_bytes.get(request.assignment, 0) > _ANSWERS_BYTES:
+            raise Raised(f"not run: what the submission returned is larger than {_ANSWERS_BYTES >> 20} MiB in all")
         began = self._clock()
         try:
             worker = self._worker(request.assignment)
             if request.file not in worker.loaded:
                 self._load(worker, request, min(limits.import_s, left_s))
             verb = "probe" if request.probe else "call"
-            return worker.ask(verb, request, min(limits.call_s, left_s))
+            value = worker.ask(verb, request, min(limits.call_s, left_s))
+            taken = self._answers_bytes.get(request.assignment, 0) + worker.last_answer_bytes
+            self._answers_bytes[request.assignment] = taken
+            return value
         except (Crashed, TimedOut, Tampered):
             self._end(request.assignment)
             raise
@@ -133,6 +148,8 @@ class _Worker:
 
     def __init__(self, kit_view: Path, submission: Path, level: Level, limits: Limits, hide: Sequence[Path]) -> None:
         self.loaded: set[str] = set()
+        self.last_answer_bytes = 0
+        self._submission = submission
         self._ours, theirs = socket.socketpair()
         try:
             self.confined: Confined = launch(
@@ -141,7 +158,11 @@ class _Worker:
         except BaseException:
             self._ours.close()
             raise
-        self._fresh = True
+        try:
+            wire.receive_frame(self._ours, time.monotonic() + _START_S)
+        except wire.WireError as error:
+            self.close()
+            raise WorkerNotStarted(f"no worker came up ({error}): {printable(self.confined.output(), 300)}") from None
 
     def close(self) -> None:
         """Kill the worker and all its processes."""
@@ -165,15 +186,15 @@ class _Worker:
             "probe": request.probe,
             "arguments": arguments,
         }
-        deadline = time.monotonic() + limit_s + (_START_S if self._fresh else 0.0)
-        self._fresh = False
+        deadline = time.monotonic() + limit_s
         try:
             wire.send_frame(self._ours, question, storages, deadline)
             header, received = wire.receive_frame(self._ours, deadline, wire.REPLY_CAPS)
             reply = _REPLY.validate_python(header, strict=False)
             if reply.get("id") != question["id"]:
                 raise wire.WireTampered("an answer came that nobody asked for")
-            return self._value(request, reply, received)
+            self.last_answer_bytes = sum(map(len, received)) + _BYTES_PER_CHARACTER * len(json.dumps(header))
+            return self._value(verb, request, reply, received)
         except wire.WireTimeout:
             raise self._death(TimedOut(f"took longer than {limit_s:g} s")) from None
         except wire.WireTruncated as error:
@@ -184,20 +205,43 @@ class _Worker:
             reason = str(error) if isinstance(error, wire.WireTampered) else "an answer of the wrong form"
             raise Tampered(f"the process sent what no honest code sends: {printable(reason, 200)}") from None
 
-    def _value(self, request: Request, reply: _Reply, storages: list[bytearray]) -> Any:
+    def _value(self, verb: str, request: Request, reply: _Reply, storages: list[bytearray]) -> Any:
         kind = reply.get("kind")
-        if kind == "value" and "value" in reply:
+        if kind == "value" and "value" in reply and verb != "load":
             return wire.decode(reply["value"], storages)
-        if kind == "loaded":
+        if kind == "loaded" and verb == "load":
             return None
         if kind == "no_function":
             raise Raised(missing_function(request))
         if kind == "unsendable":
-            raise Raised(f"{request.function} {printable(reply.get('message', ''), 300)}")
+            raise Raised(
+                f"{request.function} {printable(reply.get('message', ''), 300)}",
+                hidden_message=f"{request.function} returned something that cannot be sent",
+            )
         if kind == "raised" and "error" in reply:
-            description = cast(Mapping[str, Any], {"type": "an exception", "message": "", **reply["error"]})
-            raise raised(request, description, importing=reply.get("importing", False))
+            raise raised(request, self._description(reply["error"]), importing=reply.get("importing", False))
         raise wire.WireTampered("an answer of no known kind")
+
+    def _description(self, error: _Error) -> dict[str, Any]:
+        """What the worker says of an exception, as far as it can be believed and printed.
+
+        The source line is read here: a place that is not in the submission's files is no place.
+        """
+        place = []
+        root = self._submission.resolve()
+        for file, line, _ in error.get("frames", [])[-1:]:
+            with contextlib.suppress(OSError, ValueError):
+                path = (root / file).resolve()
+                inside = path.is_relative_to(root) and path.is_file()
+                lines = path.read_text(encoding="utf-8", errors="replace").split("\n") if inside else []
+                if 1 <= line <= len(lines):
+                    place = [(printable(file, 100), line, printable(lines[line - 1].strip(), 200))]
+        return {
+            "type": printable(error.get("type", "an exception"), 100),
+            "message": printable(error.get("message", ""), 500),
+            "frames": place,
+            "is_todo": error.get("is_todo", False),
+        }
 
     def _death(self, otherwise: Fault) -> Fault:
         """The watchdog's reason where it killed the worker, else what it looked like from here."""

@@ -43,7 +43,6 @@ class Judge:
         only: tuple[str, ...] = (),
         hints: HintSource | None = None,
         on_report: Callable[[GradeReport], None] | None = None,
-        record: bool = False,
     ) -> None:
         self.kit = kit
         self.submission = Submission(runner)
@@ -52,9 +51,8 @@ class Judge:
         self.seed = seed
         self.only = only
         self.on_report = on_report
-        self.record = record
         self.checks: dict[str, list[CheckResult]] = {}
-        self.calls: dict[str, list[Any]] = {}
+        self.collection_errors: list[str] = []
         self.started = datetime.now(UTC)
         self._clock = time.monotonic()
         self._hints: dict[str, HintSource | None] = {}
@@ -80,7 +78,7 @@ class Judge:
         hidden = self.is_hidden(item)
         outcome, message, hint, mistake = Outcome.PASSED, "", "", ""
         if isinstance(error, Fault):
-            outcome, message = error.outcome, error.message
+            outcome, message = error.outcome, error.hidden_message if hidden else error.message
             if outcome is Outcome.FAILED:
                 mistake, hint = self._hint(exercise_id, error)
                 if hint:
@@ -121,6 +119,7 @@ class Judge:
             submission=self.info,
             environment=environment(self.submission.runner.isolation, self.kit if self.kind == "official" else None, self.seed),
             exercises=score_all(self.kit.available(), self.checks),
+            error=f"tests cannot be collected: {', '.join(self.collection_errors)}" if self.collection_errors else "",
             only=self.only,
             started_at=self.started.isoformat(timespec="seconds"),
             duration_s=round(time.monotonic() - self._clock, 3),
@@ -153,7 +152,19 @@ ERROR = pytest.StashKey[BaseException | None]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("rooflab")
-    group.addoption("--submission", metavar="DIR", default=None, help="whose code runs: a folder with memory/state.py and so on (default: assignments/)")
+    group.addoption(
+        "--submission",
+        metavar="DIR",
+        default=None,
+        help="whose code runs: a folder with memory/state.py and so on (default: assignments/)",
+    )
+    group.addoption(
+        "--exercise",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="run the checks of this exercise only, memory.parameter_count, say; repeatable",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -188,7 +199,18 @@ def _self_check(config: pytest.Config) -> Judge | None:
     editable = kit.editable()
     if not any((root / name / file).is_file() for name, files in editable.items() for file in files):
         raise pytest.UsageError(f"--submission {given}: holds no <assignment>/<file>, such as {_example(editable)}")
-    return Judge(kit, LocalRunner(root), SubmissionInfo(id=root.name))
+    return Judge(kit, LocalRunner(root), SubmissionInfo(id=root.name), only=_asked_for(config))
+
+
+def _asked_for(config: pytest.Config) -> tuple[str, ...]:
+    names = []
+    for name in config.getoption("--exercise"):
+        try:
+            spec, exercise = find_exercise(name)
+        except SpecError as error:
+            raise pytest.UsageError(f"--exercise: {error}") from None
+        names.append(f"{spec.name}.{exercise.id}")
+    return tuple(names)
 
 
 def _example(editable: dict[str, tuple[str, ...]]) -> str:
@@ -206,6 +228,16 @@ def _quieten(config: pytest.Config) -> None:
         config.option.reportchars = ""
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """A test file that does not import is an error of the kit's, never a smaller grade."""
+    report = yield
+    judge = collector.config.stash.get(JUDGE, None)
+    if judge is not None and report.failed:
+        judge.collection_errors.append(Path(report.nodeid).name or report.nodeid)
+    return report
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     judge = config.stash.get(JUDGE, None)
@@ -221,6 +253,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         keep = [item for item in items if item.get_closest_marker("exercise") and _mark(item)[0] in judge.only]
         config.hook.pytest_deselected(items=[item for item in items if item not in keep])
         items[:] = keep
+
+
+def exercise_of(item: pytest.Item) -> str:
+    """The exercise that a check belongs to, `memory.parameter_count`."""
+    return _mark(item)[0]
 
 
 def _mark(item: pytest.Item) -> tuple[str, float]:
@@ -296,6 +333,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     try:
         judge.submission.begin_check(_mark(item)[0])
         return (yield)
+    except Fault as fault:
+        item.stash[ERROR] = fault
+        if item.config.stash.get(NATIVE, False):
+            raise
+        pytest.fail(fault.message, pytrace=False)  # spares pytest a traceback that nobody reads
     except BaseException as error:
         item.stash[ERROR] = error
         raise
@@ -310,7 +352,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if call.excinfo is not None and isinstance(call.excinfo.value, KeyboardInterrupt):
         return report
     if call.when == "call" or (call.when == "setup" and call.excinfo is not None):
-        error = call.excinfo.value if call.excinfo is not None else None
+        raised = call.excinfo.value if call.excinfo is not None else None
+        error = item.stash.get(ERROR, None) if call.when == "call" else raised
         result = judge.judge(item, error, call.duration)
         if result.outcome.pending and result.outcome is not Outcome.GRADER_ERROR:
             report.outcome = "skipped"
@@ -331,7 +374,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     judge = session.config.stash.get(JUDGE, None)
     if judge is None:
         return
-    judge.calls = dict(judge.submission.calls_by_exercise)
     judge.submission.runner.close()
     if judge.on_report is not None:
         judge.on_report(judge.report())
@@ -339,6 +381,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     judge = config.stash.get(JUDGE, None)
-    if judge is None or judge.on_report is not None or not judge.checks:
+    if judge is None or judge.on_report is not None or not (judge.checks or judge.collection_errors):
         return
     print_report(judge.report(), native=config.stash.get(NATIVE, False))

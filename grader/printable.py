@@ -29,8 +29,10 @@ def printable(text: str, limit: int = 120) -> str:
     """
     # The slice bounds the work on a message of a gigabyte; sixteen leaves room for what is stripped.
     head = text[: 16 * limit]
-    line = _CONTROL_WHITESPACE.sub(" ", _ESCAPE_SEQUENCE.sub("", head))
-    line = "".join(_shown(character) for character in line)
+    line = head
+    if not head.isprintable():
+        line = _CONTROL_WHITESPACE.sub(" ", _ESCAPE_SEQUENCE.sub("", head))
+        line = "".join(_shown(character) for character in line)
     if len(line) > limit or len(head) < len(text):
         return line[: limit - 1] + "…"
     return line

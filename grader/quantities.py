@@ -20,8 +20,8 @@ _UNITS_OFF: tuple[tuple[float, str], ...] = (
 
 
 def show(value: object, unit: str = "") -> str:
-    """A value for a message: thousands grouped, large byte counts with GB beside."""
-    if isinstance(value, bool) or value is None or isinstance(value, str):
+    """A value for a message: thousands grouped, large byte counts with GB beside, at most 200 characters."""
+    if isinstance(value, bool) or value is None:
         return repr(value)
     if isinstance(value, int):
         text = f"{value:,}" if abs(value) < 10**21 else f"{float(value):.6g}" if abs(value) < 10**300 else "a huge number"
@@ -30,7 +30,7 @@ def show(value: object, unit: str = "") -> str:
     else:
         text = repr(value)
         return text if len(text) <= 200 else text[:197] + "..."
-    if unit == "bytes" and isinstance(value, int | float) and math.isfinite(value) and 1e9 <= abs(value) < 1e18:
+    if unit == "bytes" and isinstance(value, int | float) and 1e9 <= abs(value) < 1e18:
         return f"{text} bytes ({value / 1e9:.4g} GB)"
     return f"{text} {unit}" if unit else text
 
@@ -39,7 +39,7 @@ def off_by(got: float, expected: float) -> str:
     """How far off, in words: the ratio, or the difference where one side is 0."""
     if expected == 0 or got == 0:
         return "nothing was expected here" if expected == 0 else "it is 0"
-    ratio = got / expected
+    ratio = _ratio(got, expected)
     if ratio < 0:
         return "the sign is wrong"
     if abs(ratio - 1) < 5e-4:
@@ -49,10 +49,18 @@ def off_by(got: float, expected: float) -> str:
 
 def unit_mistake(got: float, expected: float) -> str:
     """The likely confusion behind a ratio, or an empty string."""
-    if not expected or not got or not (math.isfinite(got) and math.isfinite(expected)):
+    if not expected or not got:
         return ""
-    ratio = got / expected
+    ratio = _ratio(got, expected)
     for factor, cause in _UNITS_OFF:
         if math.isclose(ratio, factor, rel_tol=1e-6) or math.isclose(ratio, 1 / factor, rel_tol=1e-6):
             return cause
     return ""
+
+
+def _ratio(got: float, expected: float) -> float:
+    """`got / expected`, infinite where it is beyond a float: an integer that a submission returns has no bound."""
+    try:
+        return got / expected
+    except OverflowError:
+        return math.inf if (got > 0) == (expected > 0) else -math.inf

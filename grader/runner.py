@@ -1,5 +1,6 @@
 """How the judge calls a submission: one interface, in this process (self-check) or over the wire (official)."""
 
+import builtins
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -109,6 +110,7 @@ def raised(request: Request, description: Mapping[str, Any], importing: bool = F
         file, line, source = frames[-1]
         where = f" at {file}, line {line}" + (f": {source}" if source else "")
     message = f"{description['type']}: {description['message']}" if description["message"] else description["type"]
-    if importing:
-        return Raised(f"{request.file} cannot be imported: {message}{where}")
-    return Raised(f"{request.function} raised {message}{where}")
+    what = f"{request.file} cannot be imported:" if importing else f"{request.function} raised"
+    # The text is the submission's, and so is the name of a class of its own.
+    known = description["type"] if isinstance(getattr(builtins, description["type"], None), type) else "an exception"
+    return Raised(f"{what} {message}{where}", hidden_message=f"{what} {known}{where}")

@@ -56,6 +56,8 @@ def choose(
             if entry.path.endswith(".zip"):
                 notes[entry.path] = _Note(1, f"{printable(entry.path)}: not looked into")
             continue
+        if path[-1].startswith("."):  # no import finds it: editors' and macOS's own files (._state.py)
+            continue
         shown = "/".join(path)
         if path not in wanted:
             left_out = _left_out(path, entry, editable)
@@ -72,7 +74,6 @@ def choose(
             notes[shown] = _Note(0, f"{shown}: counts as missing, {_NOT_A_FILE[entry.kind]}")
             continue
         candidates.append((path, entry))
-    _refuse_clashes(tree, [path for path, _ in candidates])
     chosen: dict[Parts, Entry] = {}
     total_bytes = 0
     # Editable files first, then what lies nearest, so that a heap of other files costs the student nothing.
@@ -84,6 +85,7 @@ def choose(
             continue
         chosen[path] = entry
         total_bytes += entry.size_bytes
+    _refuse_clashes(tree, chosen)
     if layout.moved:
         taken = ", ".join(f"{assignment}/{name}" for name, assignment in sorted(layout.moved.items()))
         notes[""] = _Note(1, f"no assignment folder: files taken as {printable(taken)}")

@@ -5,9 +5,9 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 from grader import plugin
 from grader.report import GradeReport
@@ -19,7 +19,7 @@ class CollectionBroken(RuntimeError):
 
 def arguments(root: Path, tests: Iterable[Path]) -> list[str]:
     """pytest's arguments for a judge: nothing of the host's configuration, no cache."""
-    fixed = ["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(root), "--import-mode=importlib"]
+    fixed = ["-p", "no:cacheprovider", "-p", "no:logging", "-c", os.devnull, "--rootdir", str(root), "--import-mode=importlib"]
     return [*fixed, *map(str, tests)]
 
 
@@ -35,7 +35,7 @@ class Installed:
 
 
 class Variants(Installed):
-    """Runs every collected check once for each judge that `judges` yields."""
+    """Runs the collected checks once for each judge that `judges` yields, all or those of the judge's `only`."""
 
     def __init__(self, first: plugin.Judge, judges: Iterable[plugin.Judge], on_report: Callable[[plugin.Judge, GradeReport], None]) -> None:
         super().__init__(first)
@@ -53,10 +53,9 @@ class Variants(Installed):
                 self.exercises.setdefault(str(marker.args[0]), []).append((function, self.judge.is_hidden(item)))
         for judge in self._judges:
             session.config.stash[plugin.JUDGE] = judge
-            for item, following in zip(session.items, [*session.items[1:], None], strict=True):
-                initialise: Any = getattr(item, "_initrequest", lambda: None)  # as pytest's own rerun plug-ins do
-                initialise()
-                item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+            items = [item for item in session.items if not judge.only or plugin.exercise_of(item) in judge.only]
+            for item, following in zip(items, [*items[1:], None], strict=True):
+                runtestprotocol(item, log=False, nextitem=following)  # as the plug-ins do that rerun tests
             self._on_report(judge, judge.report())
         session.testsfailed = 0
         return True
@@ -81,7 +80,7 @@ def run_variants(
     output = io.StringIO()
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-        code = pytest.main([*arguments(root, tests), "--tb=short"], plugins=[variants, plugin])
+        code = pytest.main(arguments(root, tests), plugins=[variants, plugin])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise CollectionBroken(output.getvalue().strip()[-2000:])
     return variants.exercises

@@ -2,10 +2,13 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
-from grader.faults import Crashed, Fault, TimedOut
+from grader.faults import Crashed, Fault, Tampered, TimedOut
 from grader.runner import Request, Runner, require
+from grader.worker import wire
 from specs.assignment import Assignment, Exercise, assignment
 from specs.schema import SpecError
 
@@ -16,6 +19,17 @@ class Call:
 
     request: Request
     got: Any
+
+    @cached_property
+    def key(self) -> str:
+        """Names the call by function and arguments."""
+        request = self.request
+        return sha256(wire.canonical([request.function, list(request.args), dict(request.kwargs)])).hexdigest()[:24]
+
+    @cached_property
+    def value(self) -> bytes:
+        """What came back, in canonical form."""
+        return wire.canonical(self.got)
 
 
 class Submission:
@@ -37,10 +51,14 @@ class Submission:
         """Start a new check.
 
         Raises:
-            Crashed, TimedOut: the exercise died twice already, so its remaining checks are not run.
+            Crashed, TimedOut, Tampered: two workers were lost in the exercise already, so its remaining checks
+                are not run.
+            NeedsTorch: before the check does, which makes its own inputs with torch.
         """
         self.exercise_id = exercise_id
         self.calls = []
+        name, _, exercise = exercise_id.partition(".")
+        require(assignment(name).exercise(exercise))
         if self._deaths[exercise_id] >= self.deaths_before_giving_up:
             last = self._last_death[exercise_id]
             raise type(last)(f"not run: {self.deaths_before_giving_up} checks of this exercise ended so already")
@@ -58,7 +76,7 @@ class Submission:
         require(exercise)
         try:
             got = self.runner.run(request)
-        except (Crashed, TimedOut) as death:
+        except (Crashed, TimedOut, Tampered) as death:
             self._deaths[self.exercise_id] += 1
             self._last_death[self.exercise_id] = death
             raise

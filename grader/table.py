@@ -43,6 +43,8 @@ def print_report(report: GradeReport, native: bool = False, console: Console | N
             if text not in shown and len(shown) < 4:
                 shown.add(text)
                 out.print(Text(_indent(text, "      ")))
+    if report.error:
+        out.print(Text(f"  {printable(report.error, 400)}", style="magenta"))
     out.print(totals(report), style="bold", markup=False)
 
 

@@ -62,8 +62,12 @@ class _Variants:
         self._right: dict[str, list[Any]] = {}
 
     def judge(self, name: str, overrides: Mapping[tuple[str, str], Any] | None = None) -> Judge:
+        """A judge of one variant; with overrides it runs only the exercises that call one of those functions."""
         root = self._kit.assignments if name == "stubs" else self._kit.solutions
-        return Judge(self._kit, LocalRunner(root, overrides), SubmissionInfo(id=name), hints=self._hints, seed=b"verify")
+        changed = {function for _, function in overrides or {}}
+        only = tuple(f"{self._spec.name}.{exercise.id}" for exercise in self._spec.exercises if changed & set(exercise.functions))
+        info = SubmissionInfo(id=name)
+        return Judge(self._kit, LocalRunner(root, overrides), info, hints=self._hints, seed=b"verify", only=only)
 
     def judges(self) -> Iterator[Judge]:
         yield self.judge("solutions")

@@ -33,7 +33,7 @@ def test_training_costs_8_times_what_inference_needs(submission, expect):
 @pytest.mark.exercise("memory.state_bytes_per_parameter")
 def test_an_accumulation_buffer_is_a_second_gradient(submission, expect):
     """fp32 gradients make it 18 bytes; an fp32 buffer beside bf16 gradients makes it 20."""
-    # 18: Megatron-LM, theoretical_memory_usage. 20: the Ultra-Scale Playbook, memory usage in transformers.
+    # 18: Megatron-LM, theoretical_memory_usage. 20: the Ultra-Scale Playbook, memory usage.
     check_recipes(
         submission,
         expect,
@@ -58,7 +58,7 @@ def test_fp8_recipes_cost_15_10_and_9_bytes(submission, expect):
 
 @pytest.mark.exercise("memory.state_bytes_per_parameter")
 def test_optimizers_differ_in_the_number_and_format_of_their_moments(submission, expect):
-    """Without a master copy AdamW costs 12 bytes, with 8-bit moments 10; SGD with momentum keeps one moment."""
+    """AdamW costs 12 bytes without a master copy, 10 with 8-bit moments; SGD with momentum keeps one."""
     check_recipes(
         submission,
         expect,
@@ -173,16 +173,16 @@ def check_adapters(submission, expect, wanted):
 @pytest.mark.exercise("memory.adapter_state_bytes", weight=2)
 def test_only_the_adapters_are_trained(submission, expect):
     """Under LoRA the base costs 2 bytes a parameter, and 16 bytes fall on the adapters alone."""
-    # 64 matrices of 4096 × 4096 at rank 8: 64·8·(4096 + 4096) = 4,194,304 adapter parameters.
+    # 8 matrices of 4096 × 4096 at rank 64: 8·64·(4096 + 4096) = 4,194,304 adapter parameters.
     n = 4_194_304
-    square = ((4096, 4096),) * 64
+    square = ((4096, 4096),) * 8
     wanted = {
-        "7B, 64 square matrices, rank 8": (
-            (7_000_000_000, square, 8, recipe("lora-bf16")),
+        "7B, 8 square matrices, rank 64": (
+            (7_000_000_000, square, 64, recipe("lora-bf16")),
             (14_000_000_000, 0, 2 * n, 2 * n, 4 * n, 8 * n),
         ),
-        "1.5B, the same adapters at rank 16": (
-            (1_500_000_000, square, 16, recipe("lora-bf16")),
+        "1.5B, as many at rank 128": (
+            (1_500_000_000, square, 128, recipe("lora-bf16")),
             (3_000_000_000, 0, 4 * n, 4 * n, 8 * n, 16 * n),
         ),
     }
@@ -210,11 +210,11 @@ def test_an_adapter_is_as_long_as_its_matrix_is_wide_and_high(submission, expect
 @pytest.mark.exercise("memory.adapter_state_bytes", weight=2)
 def test_qlora_stores_65b_in_4_bits_and_its_constants_in_half_a_bit_or_in_0_127(submission, expect):
     """QLoRA: 65B parameters take 32.5 GB, their constants 4.06 GB, or 1.03 GB when quantised again."""
-    # 160 matrices of 8192 × 8192 at rank 64: 160·64·16384 = 167,772,160 adapter parameters.
-    n = 167_772_160
-    matrices = ((8192, 8192),) * 160
+    # 16 matrices of 8192 × 8192 at rank 64: 16·64·16384 = 16,777,216 adapter parameters.
+    n = 16_777_216
+    matrices = ((8192, 8192),) * 16
     # Blocks of 64: 65e9/64 = 1,015,625,000 constants of 4 bytes, which is 0.5 bits a parameter.
-    # Again in blocks of 256: 1 byte each, and 1,015,625,000/256 fp32 values of 4 bytes; 0.127 bits a parameter.
+    # Again in blocks of 256: 1 byte each, and 1,015,625,000/256 fp32 values; 0.127 bits a parameter.
     single, double = 4_062_500_000, 1_015_625_000 + 15_869_140.625
     wanted = {
         "65B, constants in fp32": (
@@ -250,9 +250,9 @@ def test_base_and_adapters_have_formats_of_their_own(submission, expect):
         adapters=Adapters(frozen_weights="bf16"),
     )
     wanted = {
-        # 32 matrices of 2048 × 512 at rank 8: 32·8·2560 = 655,360. Constants: 4 · 1.28e9/128.
+        # 4 matrices of 2048 × 512 at rank 64: 4·64·2560 = 655,360. Constants: 4 · 1.28e9/128.
         "fp32 over int8 in blocks of 128": (
-            (1_280_000_000, ((2048, 512),) * 32, 8, fp32_over_int8),
+            (1_280_000_000, ((2048, 512),) * 4, 64, fp32_over_int8),
             (1_280_000_000, 40_000_000, 2_621_440, 2_621_440, 0, 5_242_880),
         ),
         # 10·(100 + 300) = 4000

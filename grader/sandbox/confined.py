@@ -184,7 +184,7 @@ class Confined:
             RuntimeError: a process cannot be ended, being stuck in the kernel.
         """
         self._stop.set()
-        gone = self._tree.kill()
+        gone = self._end()
         if gone:
             self._process.wait()
         self._watchdog.join()
@@ -202,6 +202,14 @@ class Confined:
     ) -> None:
         self.kill()
 
+    def _end(self) -> bool:
+        """Kill the tree; False when some of it cannot be ended."""
+        if self._home is None:
+            # The sandbox's first process dies with bwrap, and the kernel ends all others with that one,
+            # sooner than a fork bomb on a busy machine can be listed.
+            self._process.kill()
+        return self._tree.kill()
+
     def _read_output(self, pipe: IO[bytes]) -> None:
         """Read until nobody can write any more, so that a noisy worker never waits for a reader."""
         with pipe:
@@ -215,14 +223,14 @@ class Confined:
         while not self._stop.wait(_LOOK_INTERVAL_S):
             processes = self._tree.look()
             if self._process.poll() is not None:
-                self._tree.kill()  # what the worker left behind
+                self._end()  # what the worker left behind
                 return
             reason = self._excess(processes)
             if reason is None and looks % _LOOKS_PER_DISK_LOOK == 0:
                 reason = self._disk_excess(processes)
             if reason is not None:
                 self._killed_because = reason  # before the kill: who sees the wire close finds the reason
-                self._tree.kill()
+                self._end()
                 return
             looks += 1
 
@@ -233,8 +241,9 @@ class Confined:
         if memory_bytes > limits.memory_bytes:
             return f"memory: {_size(memory_bytes)}, limit {_size(limits.memory_bytes)}"
         count = len(processes) - (_BWRAP_PROCESSES if self._home is None else 0)
-        if count > limits.processes:
-            return f"processes: {count}, limit {limits.processes}"
+        # Those that ended as orphans count too: a chain of short lives is a fork bomb as well.
+        if count + self._tree.buried > limits.processes:
+            return f"processes: {count + self._tree.buried}, limit {limits.processes}"
         threads = sum(process.threads for process in processes)
         if threads > limits.threads:
             return f"threads: {threads}, limit {limits.threads}"
@@ -247,7 +256,7 @@ class Confined:
         """Like `_excess`, for what was written; the kernel bounds the bytes of a tmpfs but not its files."""
         limits = self._limits
         if self._home is None:
-            files, written_bytes = _tmpfs_files(processes[-1].pid) if processes else 0, 0
+            files, written_bytes = _tmpfs_files(processes[-1].pid, limits.disk_bytes) if processes else 0, 0
         else:
             files, written_bytes = _folder_use(self._home, limits.files)
         if files > limits.files:
@@ -257,13 +266,18 @@ class Confined:
         return None
 
 
-def _tmpfs_files(pid: int) -> int:
-    """Number of files in the sandbox's two writable folders, seen through a process inside."""
+def _tmpfs_files(pid: int, size_bytes: int) -> int:
+    """Number of files in the sandbox's two writable folders of the given size, seen through a process.
+
+    Before bwrap has moved the process inside, the same paths lead to the host's folders, which are larger.
+    """
     total = 0
     for folder in ("tmp", "dev/shm"):
         try:
             usage = os.statvfs(f"/proc/{pid}/root/{folder}")
         except OSError:  # not set up yet, or ended
+            return 0
+        if usage.f_blocks * usage.f_frsize > size_bytes + usage.f_frsize:
             return 0
         total += usage.f_files - usage.f_ffree
     return total

@@ -94,12 +94,12 @@ def children(pid: int) -> list[int]:
     if not _HAS_CHILDREN_FILES:
         return _children_portably(pid)
     found: list[int] = []
-    try:
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
-                found += map(int, file.read().split())
-    except OSError:  # it ended meanwhile; the next look finds its children as orphans
-        pass
+    threads: list[str] = []
+    with contextlib.suppress(OSError):  # it ended meanwhile: the next look finds its children as orphans
+        threads = os.listdir(f"/proc/{pid}/task")
+    for thread in threads:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+            found += map(int, file.read().split())
     return found
 
 
@@ -119,7 +119,7 @@ def descendants(pids: Iterable[int]) -> list[Process]:
     for pid in queue:
         if pid not in found and (process := look_up(pid)) is not None:
             found[pid] = process
-            queue += children(pid)
+            queue += [] if process.zombie else children(pid)
     return list(found.values())
 
 
@@ -162,7 +162,8 @@ class Tree:
     """The processes of one worker, found again at every look, also those that left their parents.
 
     While a tree exists, a child of this process in a foreign session that was started after the worker counts
-    as the worker's orphan: the judge must start no daemon of its own then.
+    as the worker's orphan: the judge must start no daemon of its own then. Where several workers live, an
+    orphan that no look saw with its parents goes to the tree that looks first.
     """
 
     def __init__(self, main_pid: int) -> None:
@@ -170,6 +171,8 @@ class Tree:
         self.main_pid = main_pid
         self._started = main.started if main else 0
         self._seen = {main_pid: self._started}
+        self._closed = False
+        self._buried = 0
         self._buried_cpu_s = 0.0
         with spawning:
             _trees.append(self)
@@ -183,6 +186,11 @@ class Tree:
             self._seen = {process.pid: process.started for process in living}
             return living
 
+    @property
+    def buried(self) -> int:
+        """How many orphans have ended so far. Honest code leaves hardly any."""
+        return self._buried
+
     def cpu_s(self, processes: Iterable[Process]) -> float:
         """CPU seconds of these and of the orphans that are gone."""
         return self._buried_cpu_s + sum(process.cpu_s for process in processes)
@@ -194,36 +202,38 @@ class Tree:
             False when some still live after the time-out, which only a process stuck in the kernel does.
         """
         deadline = time.monotonic() + timeout_s
-        while remaining := [process for process in self.look() if not self._is_dead_main(process)]:
-            if time.monotonic() > deadline:
+        while not self._closed:
+            buried = self._buried
+            remaining = [process for process in self.look() if not self._is_dead_main(process)]
+            # Of a chain of processes that each fork and end, a look may find only the dead: look again then.
+            if not remaining and self._buried == buried:
+                self._close()
+            elif time.monotonic() > deadline:
                 return False
-            # A fork bomb outruns being killed one by one, so first it is stopped until nothing new appears.
-            stopped: set[int] = set()
-            for _ in range(20):
-                fresh = [process for process in remaining if process.pid not in stopped]
-                if not fresh:
-                    break
-                _signal(fresh, signal.SIGSTOP)
-                stopped.update(process.pid for process in fresh)
-                remaining = self.look()
-            _signal(remaining, signal.SIGKILL)
-            time.sleep(0.001)
-        with spawning, contextlib.suppress(ValueError):
-            _trees.remove(self)
+            else:
+                _kill(remaining)
+                time.sleep(0.001)
         return True
+
+    def _close(self) -> None:
+        """Claim no orphan from now on."""
+        with spawning:
+            self._closed = True
+            if self in _trees:
+                _trees.remove(self)
 
     def _is_dead_main(self, process: Process) -> bool:
         return process.zombie and process.pid == self.main_pid
 
     def _orphans(self) -> list[int]:
         """Children of this process that no living tree knows and that no code of the judge started."""
-        claimed = {pid for tree in _trees for pid in tree._seen}
+        claimed = {item for tree in _trees for item in tree._seen.items()}
         own_session = os.getsid(0)
         found = []
-        for pid in children(os.getpid()):
-            process = None if pid in claimed else look_up(pid)
-            if process and process.session != own_session and process.started >= self._started:
-                found.append(pid)
+        for process in filter(None, map(look_up, children(os.getpid()))):
+            foreign = process.session != own_session and process.started >= self._started
+            if foreign and (process.pid, process.started) not in claimed:
+                found.append(process.pid)
         return found
 
     def _bury(self, process: Process) -> bool:
@@ -233,6 +243,7 @@ class Tree:
         with contextlib.suppress(ChildProcessError):
             pid, _, usage = os.wait4(process.pid, os.WNOHANG)
             if pid:
+                self._buried += 1
                 self._buried_cpu_s += usage.ru_utime + usage.ru_stime
         return True
 
@@ -242,8 +253,8 @@ def _is_still(pid: int, started: int) -> bool:
     return process is not None and process.started == started
 
 
-def _signal(processes: Iterable[Process], number: signal.Signals) -> None:
+def _kill(processes: Iterable[Process]) -> None:
     for process in processes:
         if not process.zombie and process.pid > 1:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(process.pid, number)
+                os.kill(process.pid, signal.SIGKILL)

@@ -39,6 +39,7 @@ def _set_path(site: str) -> None:
 def _serve(wire_socket: socket.socket, root: Path) -> None:
     from worker import wire
 
+    wire.send_frame(wire_socket, {"kind": "ready"})  # the judge's clock for the submission starts here
     while True:
         try:
             request, storages = wire.receive_frame(wire_socket)
@@ -52,7 +53,7 @@ def _serve(wire_socket: socket.socket, root: Path) -> None:
         except (KeyboardInterrupt, SystemExit) as error:  # raised on the way, by a handler that the student set
             reply.update(kind="raised", error={"type": type(error).__name__, "message": "", "frames": []})
         try:
-            wire.send_frame(wire_socket, reply, sent)
+            wire.send_frame(wire_socket, reply, sent, caps=wire.REPLY_CAPS)
         except wire.Unsendable as error:
             wire.send_frame(wire_socket, {"id": request.get("id"), "kind": "unsendable", "message": str(error)})
         except wire.WireError:
@@ -65,6 +66,8 @@ def _answer(request: dict[str, Any], storages: list[Any], root: Path) -> tuple[d
 
     importing = True
     try:
+        if request["verb"] == "load" and request["probe"]:
+            probes.probe(request["probe"])  # what it imports, torch perhaps, is no part of a call's time
         module = load.load_module(root, request["assignment"], request["file"])
         if request["verb"] == "load":
             return {"kind": "loaded"}, []

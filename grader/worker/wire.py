@@ -12,7 +12,7 @@ import re
 import socket
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import NoReturn
@@ -74,7 +74,7 @@ REPLY_CAPS = Caps(header_bytes=2 << 20, body_bytes=256 << 20, storages=1_000)
 
 def send_frame(
     sock: socket.socket,
-    header: dict[str, Json],
+    header: Mapping[str, Json],
     storages: Sequence[Buffer] = (),
     deadline: float | None = None,
     caps: Caps = CAPS,
@@ -87,7 +87,7 @@ def send_frame(
         WireTimeout: the other side did not read in time.
     """
     sizes = [memoryview(storage).nbytes for storage in storages]
-    envelope = {"header": header, "storages": sizes}
+    envelope = {"header": dict(header), "storages": sizes}
     try:
         text = json.dumps(envelope, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:

@@ -4,7 +4,7 @@
 # Exercise 11, extra credit. The only file of this assignment that needs torch.
 
 # %%
-"""Checkpointing: keep a function's inputs, forget what it computes on the way, compute it again in backward."""
+"""Checkpointing: keep a function's inputs, forget the rest, compute it again in backward."""
 
 from collections.abc import Callable
 

@@ -55,13 +55,13 @@ def bf16_update_lost(weight: float, update: float) -> bool:
 
     Args:
         weight: a number that bf16 holds exactly; zero and negative ones too.
-        update: what is added to it, any finite number that fp32 holds; zero and negative ones too.
+        update: what is added to it, any finite number in the range of fp32; zero and negative ones too.
 
     Returns:
         True when the exact sum weight + update, rounded once to the nearest bf16 number, is the weight
         again. Halfway between two neighbours the one whose last bit is 0 wins (ties to even). An update of 0
         is lost. The sum must not be rounded on the way: Python's float, which is fp64, is fine enough for
-        it, fp32 is not. The sum is never beyond the largest bf16 number.
+        every check, fp32 is not. The sum is never beyond the largest bf16 number.
 
     Source: IEEE 754, round to nearest, ties to even; Mixed Precision Training (Micikevicius et al. 2018),
     section 3.1, on why a master copy is kept.

@@ -113,7 +113,10 @@ def test_another_submission_gets_its_own_files_and_helpers(tmp_path: Path) -> No
     assert answers == [1, 2, 1]
 
 
-def test_unload_forgets_an_edit_of_the_same_second_and_size(write: Write) -> None:
+def test_unload_forgets_an_edit_of_the_same_second_and_size(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     root = write(memory__state="X = 1", memory__h5_side="Y = 1")
     assert load_module(root, "memory", "state.py").X == 1
     unload(root)
@@ -167,7 +170,8 @@ def test_a_missing_file_is_named(write: Write) -> None:
         load_module(root, "memory", "parameters.py")
 
 
-def test_no_compiled_leftover_of_the_file_is_written(write: Write) -> None:
+def test_no_compiled_leftover_of_the_file_is_written(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     root = write(memory__state="X = 1")
     load_module(root, "memory", "state.py")
     assert sorted(path.name for path in (root / "memory").iterdir()) == ["state.py"]

@@ -107,7 +107,12 @@ def test_any_parameter_count(submission, expect, oracle, rng):
 @pytest.mark.exercise("memory.shape_from_parameter_count", weight=1)
 def test_counts_at_either_end(submission, expect, oracle, rng):
     """Very small and very large counts give a shape too."""
-    for n in (1, rng.randint(2, 20_000), rng.randint(10, 20) * 10**12, 12 * 128**2 * rng.randint(500, 900) ** 3):
+    for n in (
+        1,
+        rng.randint(2, 20_000),
+        rng.randint(10, 20) * 10**12,
+        12 * 128**2 * rng.randint(500, 900) ** 3,
+    ):
         expect.terms(
             submission.memory.shape_from_parameter_count(n), oracle.memory.shape_from_parameter_count(n)
         )

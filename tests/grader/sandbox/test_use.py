@@ -114,6 +114,21 @@ def test_a_fork_bomb_ends_with_its_size(start: Start, level: Level) -> None:
     assert reason.endswith(", limit 32")
 
 
+def test_a_chain_of_short_lives_is_a_fork_bomb_outside_the_sandbox(start: Start) -> None:
+    # Inside, bwrap's process 1 buries the dead at once and the chain costs nobody anything but its own time.
+    code = """
+    for _ in range(2):
+        if os.fork() == 0:
+            os.setsid()
+            for _ in range(5000):
+                if os.fork():
+                    os._exit(0)
+            os._exit(0)
+    stay()
+    """
+    assert start(code, "process").killed_because().startswith("processes: ")
+
+
 def test_a_thread_bomb_ends_with_its_size(start: Start, level: Level) -> None:
     code = """
     threading.stack_size(65536)

@@ -1,0 +1,130 @@
+"""`grader doctor`: what this machine can do for the kit, and the remedy for what it cannot."""
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+import grader
+from grader.kit import KitNotFound, find_kit
+from grader.sandbox import available
+
+_PYTHON = (3, 11)
+_INTERPRETER_PROBE = """
+import os
+os.environ["TRITON_INTERPRET"] = "1"
+import torch, triton, triton.language as tl
+@triton.jit
+def double(x, y, n: tl.constexpr):
+    i = tl.arange(0, n)
+    tl.store(y + i, tl.load(x + i) * 2)
+x = torch.arange(16, dtype=torch.float32); y = torch.zeros(16)
+double[(1,)](x, y, 16)
+assert torch.equal(y, 2 * x)
+print("ok")
+"""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the doctor's: what was looked at, whether it is well, what to do where it is not."""
+
+    what: str
+    well: bool
+    text: str
+    needed: bool = False
+    """True when the kit does not work without it."""
+
+
+def run(console: Console) -> int:
+    """Print every finding; exit code 1 when something that everybody needs is missing."""
+    findings = [_python(), _kit(), *map(_library, ("pytest", "numpy", "pydantic")), _torch(), _triton(), _interpreter(), sandbox(), _gpu()]
+    for finding in findings:
+        mark, style = ("ok", "green") if finding.well else ("missing", "red" if finding.needed else "yellow")
+        line = Text(f"  {finding.what:<12} ")
+        line.append(f"{mark:<8}", style=style)
+        line.append(f" {finding.text}")
+        console.print(line)
+    return 1 if any(finding.needed and not finding.well for finding in findings) else 0
+
+
+def _python() -> Finding:
+    well = sys.version_info >= _PYTHON
+    text = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    return Finding("python", well, text if well else f"{text}; Python 3.11 or later is needed", needed=True)
+
+
+def _kit() -> Finding:
+    try:
+        kit = find_kit()
+    except KitNotFound as error:
+        return Finding("kit", False, str(error), needed=True)
+    kind = "with solutions" if kit.has_solutions else "a student's bundle"
+    return Finding("kit", True, f"rooflab {grader.__version__}, {kind}, assignments: {', '.join(kit.available())}")
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _library(name: str) -> Finding:
+    version = _version(name)
+    return Finding(name, version is not None, version or f"pip install {name}", needed=True)
+
+
+def _torch() -> Finding:
+    version = _version("torch")
+    if version is None:
+        return Finding("torch", False, "only the checkpoint exercise needs it so far: pip install 'rooflab[kernels]'")
+    return Finding("torch", True, version)
+
+
+def _triton() -> Finding:
+    version = _version("triton")
+    if version is None:
+        how = "pip install 'rooflab[kernels]'" if sys.platform.startswith("linux") else "needs Linux"
+        return Finding("triton", False, f"no exercise needs it so far; {how}")
+    known = version.split(".")[:2] in (["3", "6"], ["3", "7"], ["3", "8"])
+    return Finding("triton", known, version if known else f"{version} is untested, this kit knows 3.6 to 3.8")
+
+
+def _interpreter() -> Finding:
+    if importlib.util.find_spec("triton") is None or importlib.util.find_spec("torch") is None:
+        return Finding("interpreter", False, "needs torch and triton")
+    try:
+        done = subprocess.run([sys.executable, "-c", _INTERPRETER_PROBE], capture_output=True, text=True, timeout=120)
+    except subprocess.TimeoutExpired:
+        return Finding("interpreter", False, "a kernel of one program did not finish in 120 s")
+    if done.stdout.strip() == "ok":
+        return Finding("interpreter", True, "triton runs a small kernel on the CPU")
+    last = (done.stderr.strip().splitlines() or ["no output"])[-1]
+    return Finding("interpreter", False, f"a small kernel fails: {last[:200]}")
+
+
+def sandbox() -> Finding:
+    """Whether submissions can be graded in the sandbox here, and the remedy where not."""
+    state = available()
+    if state.ok:
+        return Finding("sandbox", True, f"bubblewrap starts ({os.path.basename(state.bwrap or 'bwrap')})")
+    return Finding("sandbox", False, f"{state.reason}; {state.remedy}")
+
+
+def _gpu() -> Finding:
+    try:
+        query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
+        done = subprocess.run(query, capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return Finding("gpu", False, "none here; every point but the timing can be earned without one")
+    lines = done.stdout.strip().splitlines()
+    if done.returncode or not lines:
+        return Finding("gpu", False, "nvidia-smi sees no card; every point but the timing can be earned without one")
+    return Finding("gpu", True, "; ".join(lines))

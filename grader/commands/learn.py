@@ -1,0 +1,95 @@
+"""`grader hint` and `grader next`: one more hint each time; which exercise to do now and where it is explained."""
+
+import contextlib
+import io
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from grader import plugin
+from grader.cli import BadInput
+from grader.kit import Kit
+from grader.plugin import Judge
+from grader.report import GradeReport, Outcome, SubmissionInfo, write_atomically
+from grader.runner import LocalRunner
+from grader.session import Installed, arguments
+from grader.table import points
+from specs.assignment import Assignment, Exercise
+
+HINTS_SEEN = ".rooflab/hints-seen.json"
+
+
+def show_hint(kit: Kit, spec: Assignment, exercise: Exercise, again: bool) -> None:
+    """Print the hints seen so far and, unless `again`, the next one; remember how far the student is."""
+    path = kit.root / HINTS_SEEN
+    name = f"{spec.name}.{exercise.id}"
+    seen = _seen(path)
+    already = min(seen.get(name, 0), len(exercise.hints))
+    stage = already if again else min(already + 1, len(exercise.hints))
+    for index, text in enumerate(exercise.hints[:stage], start=1):
+        print(f"hint {index} of {len(exercise.hints)}: {text}")
+    if stage == 0:
+        print(f"no hint of {name} seen yet; grader hint {name} shows the first of {len(exercise.hints)}")
+    if already == len(exercise.hints) and not again:
+        print(f"that was all; read section '{exercise.section}' of assignments/{spec.name}/README.md")
+    if stage != already:
+        seen[name] = stage
+        with contextlib.suppress(OSError):  # a read-only folder: the hint was shown, only the count is lost
+            write_atomically(path, json.dumps(seen, indent=1) + "\n")
+
+
+def _seen(path: Path) -> dict[str, int]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {k: v for k, v in data.items() if isinstance(v, int)} if isinstance(data, dict) else {}
+
+
+def show_next(kit: Kit, submission: Path | None, track: str) -> None:
+    """Run the visible checks and print the first exercise, in teaching order, that has not passed."""
+    root = (submission or kit.assignments).resolve()
+    if not root.is_dir():
+        raise BadInput(f"--submission {submission}: no such folder")
+    report = self_check(kit, root)
+    results = {exercise.id: exercise for exercise in report.exercises}
+    for name, spec in kit.available().items():
+        for exercise in spec.exercises:
+            result = results.get(f"{name}.{exercise.id}")
+            if track not in exercise.tracks or result is None or result.outcome is Outcome.PASSED or result.outcome.pending:
+                continue
+            extra = " extra credit" if exercise.extra_credit else ""
+            state = "not begun" if result.outcome is Outcome.TODO else f"{points(result.points)} of {points(result.max_points)} so far"
+            print(f"{name}.{exercise.id}: {exercise.title} ({points(exercise.points)} points{extra}, {exercise.minutes} minutes, {state})")
+            print(f"  write    {', '.join(exercise.functions)} in assignments/{name}/{exercise.file}: {exercise.todo}")
+            print(f"  read     assignments/{name}/README.md, section '{exercise.section}'")
+            print(f"  check    pytest assignments/{name} --exercise {name}.{exercise.id}")
+            print(f"  stuck?   grader hint {name}.{exercise.id}")
+            return
+    print("all visible checks pass: nothing is left to do on this track")
+
+
+def self_check(kit: Kit, root: Path) -> GradeReport:
+    """The visible checks of every assignment against the code in `root`, in this process, without output."""
+    return visible_session(kit, root, list(kit.available())).report()
+
+
+def visible_session(kit: Kit, root: Path, names: Sequence[str]) -> Judge:
+    """The judge after the visible checks of these assignments ran against the code in `root`.
+
+    Raises:
+        BadInput: the tests cannot be run; the last line of pytest's account is in the message.
+    """
+    judge = Judge(kit, LocalRunner(root), SubmissionInfo(id=root.name), on_report=lambda report: None)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    tests = [path for name in names for path in kit.visible_tests(name)]
+    silent = io.StringIO()
+    with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
+        code = pytest.main(arguments(kit.root, tests), plugins=[Installed(judge), plugin])
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        last = (silent.getvalue().strip().splitlines() or ["no output"])[-1]
+        raise BadInput(f"the visible tests cannot be run: {last}")
+    return judge

@@ -1,0 +1,137 @@
+"""`grader release`: the students' bundle, and the check that nothing of the solutions is in it."""
+
+import json
+import os
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.cli import BadInput
+from grader.commands.learn import visible_session
+from grader.kit import Kit
+from grader.mistakes import load_mistakes, stored_form
+from grader.printable import printable
+from grader.stubs import stubs
+
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "*.pyo", ".*", "published")
+_LEFTOVERS = {".pyc", ".pyo", ".so", ".ipynb"}
+_SHORTEST_TELLING_LINE = 24
+
+
+def run(kit: Kit, directory: Path) -> int:
+    """Write the bundle into `directory`, which must be new or empty; exit code 1 when the leak check finds something."""
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise BadInput(f"{printable(str(directory))}: is not empty, name a new folder")
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        building = Path(tempfile.mkdtemp(prefix=".rooflab-release-", dir=directory.parent))
+    except OSError as error:
+        raise BadInput(f"{printable(str(directory))}: cannot be written ({error.strerror})") from None
+    try:
+        _fill(kit, building)
+        leaks = list(find_leaks(kit, building))
+        if leaks:
+            for leak in leaks:
+                print(f"LEAK  {leak}")
+            print("nothing was released")
+            return 1
+        if directory.exists():
+            directory.rmdir()
+        building.chmod(0o755)
+        os.replace(building, directory)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+    files = sum(path.is_file() for path in directory.rglob("*"))
+    print(f"released {', '.join(kit.available())} into {printable(str(directory))}: {files} files, nothing of the solutions among them")
+    return 0
+
+
+def _fill(kit: Kit, bundle: Path) -> None:
+    for package in ("specs", "grader", "kernels_ref"):
+        shutil.copytree(kit.root / package, bundle / package, ignore=_LEFT_OUT)
+    for name, spec in kit.available().items():
+        source, target = kit.assignments / name, bundle / "assignments" / name
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", ".*", *spec.files))
+        calls = visible_session(kit, kit.solutions, [name]).submission.calls_by_exercise
+        stored = stored_form(load_mistakes(kit.solutions, name), calls)
+        (target / "wrong_values.json").write_text(json.dumps(stored, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8")
+    for path, text in stubs(kit).items():
+        (bundle / path.relative_to(kit.root)).write_text(text, encoding="utf-8", newline="\n")
+    shutil.copy(kit.root / "LICENSE", bundle / "LICENSE")
+    shutil.copy(kit.assignments / "README.md", bundle / "README.md")
+    (bundle / "pyproject.toml").write_text(_pyproject(kit.root / "pyproject.toml"), encoding="utf-8")
+
+
+def _pyproject(path: Path) -> str:
+    """The bundle's pyproject: the same package with what students need, and pytest's settings."""
+    project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+    lines = [
+        "[build-system]",
+        'requires = ["setuptools>=77"]',
+        'build-backend = "setuptools.build_meta"',
+        "",
+        "[project]",
+        *(f"{key} = {json.dumps(project[key])}" for key in ("name", "version", "description", "readme", "requires-python", "license")),
+        f"dependencies = {json.dumps(project['dependencies'])}",
+        "",
+        "[project.optional-dependencies]",
+        f"kernels = {json.dumps(project['optional-dependencies']['kernels'])}",
+        "",
+        "[project.scripts]",
+        'grader = "grader.cli:main"',
+        "",
+        "[project.entry-points.pytest11]",
+        'rooflab = "grader.plugin"',
+        "",
+        "[tool.setuptools.packages.find]",
+        'include = ["specs*", "kernels_ref*", "grader*"]',
+        "",
+        "[tool.setuptools.package-data]",
+        'specs = ["*.yaml", "models/*.yaml", "assignments/*.yaml"]',
+        "",
+        "[tool.pytest.ini_options]",
+        'addopts = ["--import-mode=importlib"]',
+        'testpaths = ["assignments"]',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def find_leaks(kit: Kit, bundle: Path) -> Iterator[str]:
+    """One line for everything in `bundle` that a student must not have."""
+    secrets = _telling_lines(kit)
+    for path in sorted(bundle.rglob("*")):
+        name = path.relative_to(bundle)
+        if {"solutions", "hidden", "mistakes", "__pycache__", ".git", ".rooflab"} & set(name.parts):
+            yield f"{name}: no such thing belongs to students"
+        elif path.is_symlink():
+            yield f"{name}: a link, which may lead anywhere"
+        elif path.suffix in _LEFTOVERS:
+            yield f"{name}: a compiled or generated left-over"
+        elif path.is_file() and path.suffix in {".py", ".md", ".yaml", ".json", ".toml", ".txt"}:
+            text = path.read_text(encoding="utf-8")
+            if name.parts[0] == "assignments":
+                found = {line.strip() for line in text.splitlines()} & secrets.keys()
+                if found:
+                    line = sorted(found)[0]
+                    yield f"{name}: holds a line of {secrets[line]}: {line[:60]!r}"
+            if re.search(r"^\s*### (BEGIN|END) (SOLUTION|HIDDEN)", text, re.MULTILINE):
+                yield f"{name}: holds a solution marker"
+
+
+def _telling_lines(kit: Kit) -> dict[str, str]:
+    """Lines that only solutions, hidden tests and mistakes have, and no generated stub and no visible test."""
+    visible = [path.read_text(encoding="utf-8") for name in kit.available() for path in kit.visible_tests(name)]
+    public = {line.strip() for text in (*stubs(kit).values(), *visible) for line in text.splitlines()}
+    secrets: dict[str, str] = {}
+    for name in kit.available():
+        for path in sorted((kit.solutions / name).rglob("*.py")):
+            telling = path.parent.name == "hidden"
+            for raw in path.read_text(encoding="utf-8").splitlines():
+                line = raw.strip()
+                telling_here = telling or line.startswith(("return ", "yield ")) or " = " in line
+                if telling_here and len(line) >= _SHORTEST_TELLING_LINE and line not in public and not line.startswith(("import ", "from ", "#", "@")):
+                    secrets[line] = path.relative_to(kit.solutions).as_posix()
+    return secrets

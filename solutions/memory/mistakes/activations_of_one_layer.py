@@ -1,0 +1,23 @@
+"""One layer is counted instead of all of them."""
+
+from specs import ActivationBytes
+
+from ..activations import activation_bytes as right
+
+EXERCISE = "activation_bytes"
+HINT = "These are the activations of one layer. What layers are there besides?"
+FAILS = (
+    "test_a_model_small_enough_for_pencil_and_paper",
+    "test_the_chapters_7b_keeps_32_5_gb",
+    "test_twice_the_sequence_is_four_times_the_scores",
+    "test_selective_recomputation_drops_the_scores_alone",
+    "test_full_recomputation_keeps_the_input_of_each_layer",
+    "test_any_shape_under_any_recomputation",
+    "test_the_smallest_shapes",
+)
+
+
+def activation_bytes(
+    layers: int, hidden: int, heads: int, sequence: int, batch: int, recomputation: str
+) -> ActivationBytes:
+    return right(1, hidden, heads, sequence, batch, recomputation)

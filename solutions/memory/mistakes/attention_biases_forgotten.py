@@ -1,0 +1,20 @@
+"""The biases of q, k, v and output are forgotten."""
+
+from specs import Model, ParameterCount
+
+from ..parameters import parameter_count as right
+
+EXERCISE = "parameter_count"
+HINT = "The attention projections of this model have biases: see qkv_bias and output_bias."
+FAILS = (
+    "test_gpt2_small_has_124_439_808_parameters_and_xl_1_557_611_200",
+    "test_qwen_has_biases_on_three_projections_and_later_two_norms",
+    "test_mpt_pads_its_vocabulary_and_learns_2048_positions",
+    "test_every_switch_adds_its_own_parameters",
+    "test_any_dense_model",
+)
+
+
+def parameter_count(model: Model) -> ParameterCount:
+    attention = model.attention.model_copy(update={"qkv_bias": False, "output_bias": False})
+    return right(model.model_copy(update={"attention": attention}))

@@ -1,0 +1,19 @@
+"""Every MLP is counted with three matrices."""
+
+from specs import Model, ParameterCount
+
+from ..parameters import parameter_count as right
+
+EXERCISE = "parameter_count"
+HINT = "This MLP is not gated: it has two matrices, up and down."
+FAILS = (
+    "test_gpt2_small_has_124_439_808_parameters_and_xl_1_557_611_200",
+    "test_mpt_pads_its_vocabulary_and_learns_2048_positions",
+    "test_every_switch_adds_its_own_parameters",
+    "test_any_dense_model",
+)
+
+
+def parameter_count(model: Model) -> ParameterCount:
+    mlp = model.mlp.model_copy(update={"gated": True})
+    return right(model.model_copy(update={"mlp": mlp}))

@@ -1,0 +1,28 @@
+"""The function is called as ever, so that autograd keeps all."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+EXERCISE = "checkpoint"
+HINT = (
+    "Called like this, the function leaves its whole graph behind. Run it inside the forward of an "
+    "autograd.Function, where nothing is recorded."
+)
+FAILS = (
+    "test_output_and_gradients_are_the_same_as_without",
+    "test_keeps_its_inputs_and_no_more",
+    "test_runs_the_function_once_forward_and_once_backward",
+    "test_an_input_may_need_no_gradient",
+    "test_checkpoints_follow_one_another",
+    "test_nothing_is_kept_under_no_grad",
+    "test_any_mlp_in_one_checkpoint_or_several",
+    "test_an_input_may_hold_integers",
+)
+SYMPTOMS = ("graph_kept_by_autograd",)
+
+
+def checkpoint(function: "Callable[..., Tensor]", *inputs: "Tensor") -> "Tensor":
+    return function(*inputs)

@@ -1,0 +1,45 @@
+"""backward runs the function on the saved inputs themselves."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+EXERCISE = "checkpoint"
+HINT = (
+    "Without detach the saved inputs are the leaves of the outer graph: their gradients are added once by "
+    "your backward and once more by what you return."
+)
+FAILS = (
+    "test_output_and_gradients_are_the_same_as_without",
+    "test_keeps_its_inputs_and_no_more",
+    "test_runs_the_function_once_forward_and_once_backward",
+    "test_an_input_may_need_no_gradient",
+    "test_checkpoints_follow_one_another",
+    "test_nothing_is_kept_under_no_grad",
+    "test_any_mlp_in_one_checkpoint_or_several",
+    "test_an_input_may_hold_integers",
+)
+SYMPTOMS = ("gradients_doubled",)
+
+
+def checkpoint(function: "Callable[..., Tensor]", *inputs: "Tensor") -> "Tensor":
+    import torch
+
+    class Wrong(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, function, *inputs):
+            ctx.function = function
+            ctx.save_for_backward(*inputs)
+            return function(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            inputs = ctx.saved_tensors
+            with torch.enable_grad():
+                output = ctx.function(*inputs)
+            torch.autograd.backward(output, grad_output)
+            return None, *(each.grad if each.is_leaf else None for each in inputs)
+
+    return Wrong.apply(function, *inputs)

@@ -1,0 +1,30 @@
+"""torch.utils.checkpoint does the work."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+EXERCISE = "checkpoint"
+HINT = (
+    "torch.utils.checkpoint is what you are to write here. Its own Function is twenty lines: forward, "
+    "backward, and nothing else."
+)
+FAILS = (
+    "test_output_and_gradients_are_the_same_as_without",
+    "test_keeps_its_inputs_and_no_more",
+    "test_runs_the_function_once_forward_and_once_backward",
+    "test_an_input_may_need_no_gradient",
+    "test_checkpoints_follow_one_another",
+    "test_nothing_is_kept_under_no_grad",
+    "test_any_mlp_in_one_checkpoint_or_several",
+    "test_an_input_may_hold_integers",
+)
+SYMPTOMS = ("library",)
+
+
+def checkpoint(function: "Callable[..., Tensor]", *inputs: "Tensor") -> "Tensor":
+    from torch.utils.checkpoint import checkpoint as library
+
+    return library(function, *inputs, use_reentrant=True)

@@ -1,0 +1,27 @@
+"""Carries hidden inputs out in what it raises, returns or prints, to hand in a table of answers next time.
+
+Seen: students who raised an exception with the arguments in it and read them in the feedback.
+Stopped by: in a hidden check neither an exception's text nor a returned string or key is shown.
+"""
+
+from tests.adversarial.case import Expected, Variant, state
+
+ATTACK = "leaks_hidden_inputs"
+
+NO_LEAK = Expected(never_in_hidden="LEAK")
+
+VARIANTS = (
+    Variant("in_exception", state(call="raise ValueError(f'LEAK {recipe.name}')"), NO_LEAK),
+    Variant("in_exception_type", state(call="raise type(f'LEAK {recipe.name}', (ValueError,), {})()"), NO_LEAK),
+    Variant("in_string", state(answer="f'LEAK {recipe.name}'"), NO_LEAK),
+    Variant("in_key", state(answer="{f'LEAK {recipe.name}': 1}"), NO_LEAK),
+    Variant("in_unsendable", state(answer="type(f'LEAK {recipe.name}', (), {})()"), NO_LEAK),
+    Variant(
+        "in_source_line",
+        state(
+            call="import linecache\nlinecache.updatecache = linecache.checkcache = lambda *a: None\n"
+            "linecache.getline = lambda *a: f'LEAK {recipe.name}'\nraise ValueError"
+        ),
+        NO_LEAK,
+    ),
+)
