@@ -13,12 +13,32 @@ from specs.assignment import Assignment, Exercise, assignment
 from specs.schema import SpecError
 
 
+TOO_LARGE = "(too large to be compared with mistakes)"
+# Comparing with mistakes walks through a value: a dozen of 600,000 parts kept the judge busy for 100 s.
+_MAX_KEPT_WEIGHT = 16 << 20
+_PART_WEIGHT = 1 << 10
+
+
 @dataclass(frozen=True)
 class Call:
-    """One call that came back: the request and the value that the student's function returned."""
+    """One call that came back: the request and the value that the student's function returned, or TOO_LARGE."""
 
     request: Request
     got: Any
+
+
+def _weight(value: Any) -> int:
+    """Bytes of texts, arrays and tensors, and a kibibyte for each part; not counted on above the limit."""
+    weight, queue = 0, [value]
+    for part in queue:
+        if isinstance(part, list | tuple | dict):
+            weight += _PART_WEIGHT * len(part)
+            if weight > _MAX_KEPT_WEIGHT:
+                break
+            queue += [*part, *part.values()] if isinstance(part, dict) else part
+        else:
+            weight += len(part) if isinstance(part, str | bytes) else getattr(part, "nbytes", 0)
+    return weight
 
     @cached_property
     def key(self) -> str:
@@ -80,7 +100,7 @@ class Submission:
             self._deaths[self.exercise_id] += 1
             self._last_death[self.exercise_id] = death
             raise
-        call = Call(request, got)
+        call = Call(request, got if _weight(got) <= _MAX_KEPT_WEIGHT else TOO_LARGE)
         self.calls.append(call)
         self.calls_by_exercise.setdefault(self.exercise_id, []).append(call)
         return got

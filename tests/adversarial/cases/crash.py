@@ -14,10 +14,10 @@ SEGFAULT = Expected(("crashed",), says="died of signal 11")
 DEEP_C = """
 import sys
 sys.setrecursionlimit(2**31 - 1)
-deep = []
+one, other = [], []
 for _ in range(10**6):
-    deep = [deep]
-repr(deep)
+    one, other = [one], [other]
+one == other
 """
 HOSTILE = """
 class Hostile(Exception):
