@@ -57,8 +57,8 @@ class LocalRunner:
     def run(self, request: Request) -> Any:
         """Call the function on decoded copies of the arguments, as a worker would get them."""
         function = self._function(request)
-        args = wire.decode(*wire.encode(request.args))
-        kwargs = wire.decode(*wire.encode(dict(request.kwargs)))
+        args: Any = wire.decode(*wire.encode(request.args))
+        kwargs: Any = wire.decode(*wire.encode(dict(request.kwargs)))
         try:
             if request.probe:
                 value = probe(request.probe)(function, *args, **kwargs)

@@ -8,6 +8,7 @@ import difflib
 import logging
 import re
 from pathlib import Path
+from typing import Any
 
 from grader.kit import Kit
 
@@ -30,7 +31,8 @@ def generate(source: str) -> str:
     config.ClearSolutions.code_stub = {"python": STUB}
     config.TagRemovePreprocessor.remove_cell_tags = {"instructor"}
     resources: dict[str, object] = {}
-    for preprocessor in (TagRemovePreprocessor(config=config), ClearSolutions(config=config)):
+    kinds: tuple[Any, ...] = (TagRemovePreprocessor, ClearSolutions)
+    for preprocessor in (kind(config=config) for kind in kinds):
         preprocessor.log.setLevel(logging.WARNING)
         notebook, resources = preprocessor.preprocess(notebook, resources)
     for cell in notebook.cells:

@@ -26,6 +26,17 @@ class Call:
     request: Request
     got: Any
 
+    @cached_property
+    def key(self) -> str:
+        """Names the call by function and arguments."""
+        request = self.request
+        return sha256(wire.canonical([request.function, list(request.args), dict(request.kwargs)])).hexdigest()[:24]
+
+    @cached_property
+    def value(self) -> bytes:
+        """What came back, in canonical form."""
+        return wire.canonical(self.got)
+
 
 def _weight(value: Any) -> int:
     """Bytes of texts, arrays and tensors, and a kibibyte for each part; not counted on above the limit."""
@@ -39,17 +50,6 @@ def _weight(value: Any) -> int:
         else:
             weight += len(part) if isinstance(part, str | bytes) else getattr(part, "nbytes", 0)
     return weight
-
-    @cached_property
-    def key(self) -> str:
-        """Names the call by function and arguments."""
-        request = self.request
-        return sha256(wire.canonical([request.function, list(request.args), dict(request.kwargs)])).hexdigest()[:24]
-
-    @cached_property
-    def value(self) -> bytes:
-        """What came back, in canonical form."""
-        return wire.canonical(self.got)
 
 
 class Submission:

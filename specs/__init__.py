@@ -30,9 +30,18 @@ from specs.terms import (
     ZeroStateBytes,
 )
 
-WIRE_TYPES: dict[str, type[Spec]] = {
-    kind.__name__: kind for kind in (Model, Gpu, Recipe, Adapters, GroupedAttention, LatentAttention, Mlp, Experts, *TERMS)
-}
+_ON_THE_WIRE: tuple[type[Spec], ...] = (
+    Model,
+    GroupedAttention,
+    LatentAttention,
+    Mlp,
+    Experts,
+    Gpu,
+    Recipe,
+    Adapters,
+    *TERMS,
+)
+WIRE_TYPES: dict[str, type[Spec]] = {kind.__name__: kind for kind in _ON_THE_WIRE}
 """The types that may cross between the judge and a submission."""
 
 __all__ = [

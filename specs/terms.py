@@ -14,9 +14,9 @@ def _plain_number(value: Any) -> int | float:
     """Accept what a person would call a number, and refuse what only looks like one (bool, str)."""
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.item()
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"a number is needed here, not {type(value).__name__}")
-    return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if isinstance(value, float) else int(value)
+    raise ValueError(f"a number is needed here, not {type(value).__name__}")
 
 
 Number = Annotated[int | float, BeforeValidator(_plain_number)]
@@ -108,7 +108,7 @@ class ActivationBytes(Terms):
     attention: Number
     """QKV input, Q, K, V, the projection's input and the dropout mask: what is linear in sequence."""
     attention_scores: Number
-    """Softmax input and output and their dropout mask: what is quadratic in sequence."""
+    """Softmax output, dropout mask and dropout output: what is quadratic in sequence."""
     mlp: Number
     norms: Number
     layer_inputs: Number
