@@ -151,5 +151,37 @@ def release(
     raise typer.Exit(run(kit, directory))
 
 
+@app.command()
+def roofline(
+    card: Annotated[
+        str, typer.Option("--gpu", metavar="GPU", help="A card of specs/gpus.yaml.")
+    ] = "h100-sxm",
+    architecture: Annotated[
+        str, typer.Option("--model", metavar="MODEL", help="A dense model of specs/models.")
+    ] = "llama2-7b",
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Sequences.")] = 1,
+    sequence: Annotated[
+        int, typer.Option("--sequence", min=1, help="Tokens of each; in decode those in its cache.")
+    ] = 4096,
+    phase: Annotated[
+        str, typer.Option("--phase", help="forward, backward, training, prefill or decode.")
+    ] = "training",
+    dtype: Annotated[str, typer.Option("--dtype", help="Number format of everything.")] = "bf16",
+    submission: Annotated[
+        Path | None, typer.Option("--submission", metavar="DIR", help="Whose code [assignments/].")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="PATH", help="Picture, .png and .svg are added [roofline-MODEL-GPU-PHASE]."
+        ),
+    ] = None,
+) -> None:
+    """Draw a model's step on a card's roofline with your own functions, and print it as a table."""
+    from grader.commands.roofline import run
+
+    raise typer.Exit(run(find_kit(), card, architecture, batch, sequence, phase, dtype, submission, out))
+
+
 if __name__ == "__main__":
     main()

@@ -1,5 +1,17 @@
 """Data and its schema: models, GPUs, recipes, exercises. Imports neither torch nor numpy."""
 
+from specs.costs import (
+    COSTS,
+    Cost,
+    ElementFlops,
+    FusedCost,
+    LaunchTimes,
+    LeverEffect,
+    Op,
+    OpCost,
+    StepTime,
+    element_flops,
+)
 from specs.dtypes import DTYPE_BYTES, DType
 from specs.gpu import Gpu, gpu, gpus, load_gpus
 from specs.hf_config import from_hf_config
@@ -40,34 +52,44 @@ _ON_THE_WIRE: tuple[type[Spec], ...] = (
     Recipe,
     Adapters,
     *TERMS,
+    *COSTS,
 )
 WIRE_TYPES: dict[str, type[Spec]] = {kind.__name__: kind for kind in _ON_THE_WIRE}
 """The types that may cross between the judge and a submission."""
 
 __all__ = [
+    "DTYPE_BYTES",
+    "WIRE_TYPES",
     "ActivationBytes",
     "AdapterStateBytes",
     "Adapters",
-    "DTYPE_BYTES",
+    "Cost",
     "DType",
+    "ElementFlops",
     "ExpertParameterCount",
     "Experts",
+    "FusedCost",
     "Gpu",
     "GroupedAttention",
     "InferenceMemory",
     "KvCacheBytes",
     "LatentAttention",
+    "LaunchTimes",
+    "LeverEffect",
     "Mlp",
     "Model",
     "ModelShape",
+    "Op",
+    "OpCost",
     "ParameterCount",
     "Recipe",
     "Spec",
     "SpecError",
     "StateBytes",
+    "StepTime",
     "TrainingMemory",
-    "WIRE_TYPES",
     "ZeroStateBytes",
+    "element_flops",
     "from_hf_config",
     "gpu",
     "gpus",

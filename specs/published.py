@@ -6,7 +6,7 @@ code runs, so nothing is read before one of the functions is called.
 
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -15,7 +15,7 @@ from specs.schema import Spec, SpecError, read_yaml, validate
 
 PUBLISHED_FOLDER = Path(__file__).parent / "published"
 
-Topic = Literal["params", "state", "zero", "activation", "kv", "units"]
+Topic = Literal["params", "state", "zero", "activation", "kv", "units", "roofline", "mfu", "flops"]
 
 
 class Tolerance(Spec):
@@ -114,5 +114,4 @@ def _topics() -> tuple[Topic, ...]:
         raise SpecError(
             f"{PUBLISHED_FOLDER}: no such folder; published values are kept by the instructor only"
         )
-    topics: tuple[Topic, ...] = ("params", "state", "zero", "activation", "kv", "units")
-    return topics
+    return get_args(Topic)

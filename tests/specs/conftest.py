@@ -1,20 +1,32 @@
-"""The counting oracle of the specs tests as fixtures: test modules of this suite do not import each other."""
+"""The counting oracle of the specs tests as fixtures, and the walk through published values by its name.
+
+Test modules of this suite do not import each other, and no folder of tests is on the path: what several of
+them share is loaded here.
+"""
 
 import importlib.util
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from specs import Model
 
-_SPEC = importlib.util.spec_from_file_location(
-    "parameter_oracle", Path(__file__).with_name("parameter_oracle.py")
-)
-assert _SPEC is not None
-assert _SPEC.loader is not None
-_oracle = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(_oracle)
+
+def _load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # before it runs: pydantic looks its annotations up there
+    spec.loader.exec_module(module)
+    return module
+
+
+_oracle = _load("parameter_oracle")
+_load("published_walk")
 
 Counter = Callable[[Model], int]
 

@@ -1,0 +1,17 @@
+"""As many results are written as there are inputs."""
+
+from specs import Cost, DType
+
+from ..costs import elementwise_cost as right
+
+EXERCISE = "memory_bound_costs"
+HINT = "You write as many tensors as you read. However many inputs there are, there is one result."
+FAILS = (
+    "test_elementwise_reads_every_input_and_writes_one_result",
+    "test_any_elementwise_operation",
+)
+
+
+def elementwise_cost(elements: int, inputs: int, flops_per_element: float, dtype: DType) -> Cost:
+    got = right(elements, inputs, flops_per_element, dtype)
+    return got.model_copy(update={"bytes_written": got.bytes_read})

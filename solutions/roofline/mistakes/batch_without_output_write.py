@@ -1,0 +1,21 @@
+"""The activations that the layer writes are not counted."""
+
+from specs import DType, Gpu
+
+from ..roofline import critical_batch as right
+
+EXERCISE = "critical_batch"
+HINT = "A token's output is written to memory as well: B · outputs activations."
+FAILS = (
+    "test_the_activations_of_a_narrow_layer_count",
+    "test_a_layer_may_be_too_narrow_to_cross_at_all",
+    "test_any_layer",
+)
+
+
+def critical_batch(
+    gpu: Gpu, compute: DType, weights: DType, inputs: int | None = None, outputs: int | None = None
+) -> float:
+    if inputs is None:
+        return right(gpu, compute, weights)
+    return right(gpu, compute, weights, 2 * inputs, 2 * inputs)

@@ -1,0 +1,24 @@
+"""Keys and values have as many heads as queries."""
+
+from specs import ElementFlops, Model, OpCost
+
+from ..layers import layer_costs as right
+
+EXERCISE = "layer_costs"
+HINT = "Keys and values have kv_heads heads: qkv, rope, attention and its cache all depend on it."
+FAILS = (
+    "test_a_forward_pass_by_pencil_and_paper",
+    "test_a_backward_pass_by_pencil_and_paper",
+    "test_prefill_and_decode_by_pencil_and_paper",
+    "test_matmul_flops_are_2nd_forward_and_4nd_backward",
+    "test_any_training_step",
+    "test_any_serving_step",
+    "test_odd_models_are_models_like_any_other",
+)
+
+
+def layer_costs(
+    model: Model, batch: int, sequence: int, phase: str, dtype: str, table: ElementFlops
+) -> list[OpCost]:
+    attention = model.attention.model_copy(update={"kv_heads": model.attention.heads})
+    return right(model.model_copy(update={"attention": attention}), batch, sequence, phase, dtype, table)

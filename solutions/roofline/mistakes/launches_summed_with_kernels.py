@@ -1,0 +1,21 @@
+"""Launches and kernels are taken to run one after the other."""
+
+from collections.abc import Sequence
+
+from specs import LaunchTimes
+
+from ..fusion import launch_times as right
+
+EXERCISE = "fusion"
+HINT = "You add every launch to every kernel. The host launches ahead while the device works."
+FAILS = (
+    "test_small_kernels_wait_for_their_launches",
+    "test_a_long_kernel_hides_the_launches_behind_it",
+    "test_a_launch_that_is_just_in_time_is_not_waited_for",
+    "test_any_kernels",
+)
+
+
+def launch_times(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
+    eager_s = sum(kernel_s) + len(kernel_s) * launch_s
+    return right(kernel_s, launch_s, graph_launch_s).model_copy(update={"eager_s": eager_s})

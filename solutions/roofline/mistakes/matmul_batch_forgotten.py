@@ -1,0 +1,26 @@
+"""The cost of a batch is that of one matmul."""
+
+from specs import Cost, DType
+
+from ..costs import matmul_cost as right
+
+EXERCISE = "matmul_costs"
+HINT = "You count one matmul of the batch. There are `batch` of them, with FLOPs and bytes each."
+FAILS = (
+    "test_the_matmuls_of_gpt2",
+    "test_a_batch_multiplies_everything",
+    "test_any_matmul_in_any_formats",
+    "test_dot_products_outer_products_and_defaults",
+)
+
+
+def matmul_cost(
+    m: int,
+    n: int,
+    k: int,
+    dtype: DType,
+    batch: int = 1,
+    weight_dtype: DType | None = None,
+    output_dtype: DType | None = None,
+) -> Cost:
+    return right(m, n, k, dtype, 1, weight_dtype, output_dtype)

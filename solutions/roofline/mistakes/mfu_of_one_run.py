@@ -1,0 +1,23 @@
+"""An op's count is ignored."""
+
+from collections.abc import Sequence
+
+from specs import Gpu, OpCost
+
+EXERCISE = "predicted_mfu"
+HINT = "An op runs count times: that holds for its FLOPs and for its time."
+FAILS = (
+    "test_mfu_by_pencil_and_paper",
+    "test_big_matmuls_reach_the_peak_and_the_rest_pulls_down",
+    "test_a_7b_layer_could_reach_89_percent_and_2_when_it_decodes",
+    "test_the_mfu_of_any_step",
+)
+
+
+def _once(op: OpCost, gpu: Gpu, dtype: str) -> float:
+    return max(op.cost.flops / gpu.peak_flops(dtype), op.cost.bytes_moved / gpu.hbm_bytes_per_s)
+
+
+def predicted_mfu(ops: Sequence[OpCost], gpu: Gpu, dtype: str) -> float:
+    useful = sum(op.cost.flops for op in ops if op.kind != "memory")
+    return useful / (sum(_once(op, gpu, dtype) for op in ops) * gpu.peak_flops(dtype))

@@ -1,0 +1,31 @@
+"""The GPUs of the run are forgotten."""
+
+from .. import training
+
+EXERCISE = "utilisation"
+HINT = "tokens_per_s is of all GPUs together, and the peak of one. How many peaks are there?"
+FAILS = (
+    "test_mfu_of_published_runs",
+    "test_full_recomputation_is_one_more_forward",
+    "test_selective_recomputation_adds_what_it_runs_again",
+    "test_any_mfu",
+    "test_any_hfu",
+)
+
+
+def mfu(model_flops_per_token: float, tokens_per_s: float, gpus: int, peak_flops: float) -> float:
+    return training.mfu(model_flops_per_token, tokens_per_s, gpus, peak_flops) * gpus
+
+
+def hfu(
+    model_flops_per_token: float,
+    tokens_per_s: float,
+    gpus: int,
+    peak_flops: float,
+    recomputation: str,
+    selective_flops_per_token: float = 0,
+) -> float:
+    value = training.hfu(
+        model_flops_per_token, tokens_per_s, gpus, peak_flops, recomputation, selective_flops_per_token
+    )
+    return value * gpus
