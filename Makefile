@@ -13,6 +13,7 @@ help:
 	@echo "make lint     ruff and mypy"
 	@echo "make verify   stubs earn 0, solutions full marks, every mistake is caught with its own hint"
 	@echo "make stubs    write assignments/ stubs anew from solutions/"
+	@echo "make figures  draw the handout's figures anew"
 
 setup: $(READY)
 $(READY): pyproject.toml constraints.txt
@@ -38,6 +39,9 @@ verify: $(READY)
 
 stubs: $(READY)
 	$(BIN)/grader stubs
+
+figures: $(READY)
+	$(BIN)/python solutions/memory/figures.py
 
 clean:
 	rm -rf $(OUT) .pytest_cache .mypy_cache .ruff_cache

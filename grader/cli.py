@@ -3,17 +3,17 @@
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 
 from grader.kit import Kit, KitNotFound, find_exercise, find_kit
+from grader.printable import printable
 from specs.schema import SpecError
 
 app = typer.Typer(
     add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Grades submissions of the Rooflab exercises, and helps with doing them.",
@@ -27,31 +27,58 @@ SolutionsOption = Annotated[
 ]
 
 
+# Base of what typer raises for a wrong command line. Not imported from click: newer typers bring their own.
+_WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]
+
+
 class BadInput(Exception):
     """Something that the caller can mend; the text is the whole message."""
 
 
 def main() -> NoReturn:
     """Run the command; a mistake of the caller's is one line on stderr and exit code 2."""
+    if len(sys.argv) < 2:
+        sys.argv.append("--help")
     try:
-        app()
+        code = app(standalone_mode=False)  # else typer prints its errors itself, over several lines
+        sys.stdout.flush()
     except (BadInput, KitNotFound, SpecError) as error:
-        print(f"grader: {error}", file=sys.stderr)
-        sys.exit(USAGE_ERROR)
-    except KeyboardInterrupt:
+        _refuse(str(error))
+    except _WrongUsage as error:
+        _refuse(_usage(error))
+    except (KeyboardInterrupt, typer.Abort):
         print("grader: interrupted; run the same command again to go on", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    raise AssertionError("typer always exits")
+    except OSError as error:
+        _refuse(f"{error.filename or 'the system'}: {error.strerror or error}")
+    sys.exit(code)
+
+
+def _refuse(message: str) -> NoReturn:
+    print(f"grader: {printable(message, 2000)}", file=sys.stderr)
+    sys.exit(USAGE_ERROR)
+
+
+def _usage(error: Any) -> str:
+    """What is wrong with the command line, and which help says how it goes."""
+    command = error.ctx.command_path if error.ctx is not None else "grader"
+    message = error.format_message().rstrip(".")
+    return f"{message[:1].lower()}{message[1:]}; {command} --help shows how it goes"
 
 
 def instructors_kit(solutions: Path | None) -> Kit:
-    """The kit with its solutions; refuses a student's bundle."""
+    """The kit with its solutions; refuses a student's bundle, and a folder that lacks a solution."""
     kit = find_kit(solutions=solutions)
     if not kit.has_solutions:
         raise BadInput(f"{kit.solutions}: no solutions here, this needs the instructor's kit (or pass --solutions DIR)")
+    wanted = [f"{name}/{file}" for name, files in kit.editable().items() for file in files]
+    missing = [name for name in wanted if not (kit.solutions / name).is_file()]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise BadInput(f"{kit.solutions}: not the solutions, {missing[0]}{more} missing")
     return kit
 
 
@@ -71,20 +98,27 @@ def grade(
     """
     from grader.commands.grade import run
 
-    exercises = []
-    for name in only or []:
-        spec, exercise = find_exercise(name)
-        exercises.append(f"{spec.name}.{exercise.id}")
     kit = instructors_kit(solutions)
-    raise typer.Exit(run(kit, submissions, out, tuple(dict.fromkeys(exercises)), isolation, jobs, seed_file))
+    raise typer.Exit(run(kit, submissions, out, _exercises(only), isolation, jobs, seed_file))
+
+
+def _exercises(names: list[str] | None) -> tuple[str, ...]:
+    """Full names of the exercises asked for, each once."""
+    found = [find_exercise(name) for name in names or []]
+    return tuple(dict.fromkeys(f"{spec.name}.{exercise.id}" for spec, exercise in found))
 
 
 @app.command()
-def verify(solutions: SolutionsOption = None) -> None:
+def verify(
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="EXERCISE", help="Prove this exercise only; repeatable.")
+    ] = None,
+    solutions: SolutionsOption = None,
+) -> None:
     """Prove the course itself: stubs earn 0, solutions full marks, every mistake is caught with its own hint."""
     from grader.commands.verify import run
 
-    raise typer.Exit(run(instructors_kit(solutions)))
+    raise typer.Exit(run(instructors_kit(solutions), _exercises(only)))
 
 
 @app.command()

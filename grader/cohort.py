@@ -97,7 +97,7 @@ def grade(order: Order, submissions: Sequence[Path], on_row: Callable[[Row], Non
         with ThreadPoolExecutor(max_workers=max(1, order.jobs)) as pool:
             running = _Running()
             futures = {
-                pool.submit(_grade_one, order, name, path, work / f"{index}", current, running): index
+                pool.submit(_row, order, name, path, work / f"{index}", current, running): index
                 for name, (index, path) in named.items()
             }
             try:
@@ -114,22 +114,33 @@ def grade(order: Order, submissions: Sequence[Path], on_row: Callable[[Row], Non
     return result
 
 
-def _grade_one(order: Order, name: str, path: Path, scratch: Path, current: Environment, running: "_Running") -> Row:
-    report_path = order.out / name / "report.json"
-    scratch.mkdir(parents=True)
+def _row(order: Order, name: str, path: Path, scratch: Path, current: Environment, running: "_Running") -> Row:
+    """One submission's row, whatever is wrong with the submission or with the place of its report."""
     try:
-        staged = stage(path, order.kit.editable(), scratch / "staged")
+        return _grade_one(order, name, path, scratch, current, running)
     except SubmissionRefused as refusal:
         return Row(name, None, str(refusal))
     except OSError as error:
-        return Row(name, None, f"{name}: cannot be copied ({error.strerror or type(error).__name__})")
+        where = f" {printable(str(error.filename))}" if error.filename else ""
+        return Row(name, None, f"{name}: cannot be graded ({error.strerror or type(error).__name__}{where})")
+
+
+def _grade_one(order: Order, name: str, path: Path, scratch: Path, current: Environment, running: "_Running") -> Row:
+    report_path = order.out / name / "report.json"
+    scratch.mkdir(parents=True)
+    staged = stage(path, order.kit.editable(), scratch / "staged")
     before = _existing(report_path)
     if before is not None and _up_to_date(before, staged, current, order):
         return Row(name, before, _note(before), fresh=False)
     info = SubmissionInfo(id=name, sha256=staged.sha256, files=staged.files, missing=staged.missing, notes=staged.notes)
     report = _run_judge(order, staged, info, scratch, current, running)
-    if order.only and not report.error:
-        report = _merged(before, report)
+    if report.error and running.over:
+        return Row(name, None, f"{name}: interrupted")
+    if before is not None and _same_conditions(before, staged.sha256, current):
+        if report.error:  # what was found out before still holds, and stays
+            return Row(name, report, _note(report))
+        if order.only:
+            report = _merged(before, report)
     write_report(report, report_path)
     shutil.rmtree(scratch, ignore_errors=True)
     return Row(name, report, _note(report))
@@ -172,7 +183,7 @@ def _run_judge(
             judge.stdin.write(task.model_dump_json().encode() + b"\n")
             judge.stdin.flush()
             judge.wait(timeout=limit_s)
-        except BrokenPipeError:
+        except (BrokenPipeError, ValueError):  # the judge is gone, or an interrupted grader hung up on it
             judge.wait()
         except subprocess.TimeoutExpired:
             why = f"the judge did not finish within {limit_s:.0f} s"
@@ -202,14 +213,14 @@ class _Running:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._judges: list[subprocess.Popen[bytes]] = []
-        self._over = False
+        self.over = False
+        """True once the grader was interrupted: no judge's end says anything about a submission any more."""
 
     @contextlib.contextmanager
     def registered(self, judge: subprocess.Popen[bytes]) -> Iterator[None]:
         with self._lock:
             self._judges.append(judge)
-            over = self._over
-        if over:
+        if self.over:
             self.end(judge)
         try:
             yield
@@ -219,9 +230,7 @@ class _Running:
 
     def end(self, judge: subprocess.Popen[bytes]) -> None:
         """Close the judge's input, on which it ends itself and its workers; kill it where that does not help."""
-        with contextlib.suppress(OSError):
-            if judge.stdin is not None:
-                judge.stdin.close()
+        _hang_up(judge)
         try:
             judge.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -232,10 +241,18 @@ class _Running:
     def kill(self) -> None:
         """End all of them."""
         with self._lock:
-            self._over = True
+            self.over = True
             judges = list(self._judges)
         for judge in judges:
+            _hang_up(judge)  # all at once, then wait for each
+        for judge in judges:
             self.end(judge)
+
+
+def _hang_up(judge: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(OSError):
+        if judge.stdin is not None:
+            judge.stdin.close()
 
 
 @contextlib.contextmanager
@@ -268,7 +285,7 @@ def _existing(path: Path) -> GradeReport | None:
 
 
 def _up_to_date(before: GradeReport, staged: StagedSubmission, current: Environment, order: Order) -> bool:
-    if before.error or before.submission.sha256 != staged.sha256 or before.environment != current:
+    if not _same_conditions(before, staged.sha256, current):
         return False
     graded = {exercise.id for exercise in before.exercises}
     wanted = order.only or {f"{name}.{exercise.id}" for name, spec in order.kit.available().items() for exercise in spec.exercises}
@@ -277,10 +294,13 @@ def _up_to_date(before: GradeReport, staged: StagedSubmission, current: Environm
     return graded.issuperset(wanted)
 
 
-def _merged(before: GradeReport | None, now: GradeReport) -> GradeReport:
-    """A partial grading laid over an earlier one of the same files under the same conditions."""
-    if before is None or before.error or before.submission.sha256 != now.submission.sha256 or before.environment != now.environment:
-        return now
+def _same_conditions(before: GradeReport, sha256: str, current: Environment) -> bool:
+    """True for a grade of the same files, by the same kit, seed and libraries."""
+    return not before.error and before.submission.sha256 == sha256 and before.environment == current
+
+
+def _merged(before: GradeReport, now: GradeReport) -> GradeReport:
+    """A partial grading laid over an earlier one under the same conditions."""
     fresh = {exercise.id: exercise for exercise in now.exercises}
     kept = [fresh.pop(exercise.id, exercise) for exercise in before.exercises]
     only = tuple(dict.fromkeys((*before.only, *now.only))) if before.only else ()

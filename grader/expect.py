@@ -52,13 +52,11 @@ class Expect:
 
     def equal(self, got: Any, expected: bool | str | Sequence[Any], *, case: str = "") -> None:
         """Compare something that is no number: a truth value, a name, a list of names."""
-        if type(got).__name__ == "bool_" or (isinstance(expected, bool) and type(got) is not bool and hasattr(got, "item")):
-            got = got.item()
         if isinstance(expected, bool) and not isinstance(got, bool):
             raise CheckFailed(f"{_prefix(case)}True or False is needed, and it returned {self._kind(got)}")
         if not isinstance(expected, str | bool) and isinstance(got, list | tuple):
             got, expected = list(got), list(expected)
-        if type(got) is not type(expected) or got != expected:
+        if not _same(got, expected):
             if self.hidden:
                 raise CheckFailed(f"{_prefix(case)}not the right answer")
             raise CheckFailed(f"{_prefix(case)}got {show(got)}, expected {show(expected)}")
@@ -70,7 +68,10 @@ class Expect:
 
     def _as_terms(self, got: Any, wanted: Mapping[str, Any], case: str) -> dict[str, Any]:
         if isinstance(got, Spec):
-            given = {name: getattr(got, name, None) for name in wanted}
+            names = set(type(got).model_fields)
+            if not names >= set(wanted):
+                raise CheckFailed(f"{_prefix(case)}the terms needed are {', '.join(wanted)}, and it returned {type(got).__name__}")
+            given = {name: getattr(got, name) for name in wanted}
         elif isinstance(got, dict):
             given = {name: got.get(name) for name in wanted}
             unknown = [name for name in got if name not in wanted]
@@ -78,6 +79,9 @@ class Expect:
                 # A key that the submission made could carry a hidden input out.
                 name = "what it returned" if self.hidden else show(unknown[0])
                 raise CheckFailed(f"{_prefix(case)}no term is called {name}; the terms are {', '.join(wanted)}")
+            missing = [name for name in wanted if name not in got]
+            if missing:
+                raise CheckFailed(f"{_prefix(case)}the term {missing[0]} is missing; the terms are {', '.join(wanted)}")
         else:
             raise CheckFailed(f"{_prefix(case)}terms are needed ({', '.join(wanted)}), and it returned {self._kind(got)}")
         for name, value in given.items():
@@ -112,6 +116,14 @@ class Expect:
         if len(wrong) == 2 and not self._wrong(given[wrong[0]], wanted[wrong[1]], 0) and not self._wrong(given[wrong[1]], wanted[wrong[0]], 0):
             return f"{wrong[0]} and {wrong[1]} are swapped"
         return ""
+
+
+def _same(got: Any, expected: Any) -> bool:
+    """Equal and of one type; False where the two cannot be compared, as a list with an array in it cannot."""
+    try:
+        return type(got) is type(expected) and bool(got == expected)
+    except Exception:
+        return False
 
 
 def _is_number(value: Any) -> bool:

@@ -51,8 +51,10 @@ def _die_with_the_grader(lifeline: int, end: Callable[[], None]) -> None:
     """Wait until `lifeline` ends, which is when the grader is gone; then end everything."""
     while os.read(lifeline, 4096):
         pass
-    end()
-    os._exit(1)
+    try:
+        end()
+    finally:
+        os._exit(1)  # whatever the main thread did to the workers meanwhile: they die with this process
 
 
 def run(task: Task, lifeline: int) -> int:

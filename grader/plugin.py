@@ -20,7 +20,9 @@ import grader
 from grader.expect import Expect
 from grader.faults import Fault
 from grader.kit import Kit, KitNotFound, find_exercise, find_kit
-from grader.mistakes import HintSource, LiveMistakes, StoredMistakes, find_hint, load_mistakes, load_solution
+from grader.mistakes import HintSource, LiveMistakes, StoredMistakes, find_hint, load_mistakes
+from grader.oracle import Oracle
+from grader.printable import printable
 from grader.report import CheckResult, Environment, GradeReport, Outcome, SubmissionInfo
 from grader.runner import LocalRunner, Runner
 from grader.scoring import score_all
@@ -85,7 +87,7 @@ class Judge:
                     message = "\n".join(line for line in message.splitlines() if not line.startswith("likely cause:"))
         elif error is not None:
             outcome = Outcome.GRADER_ERROR
-            message = "this check itself failed; it is not your fault" if hidden else f"this check itself failed: {error!r:.300}"
+            message = "this check itself failed; it is not your fault" + ("" if hidden else f" ({_broke(error, item)})")
         claim = ((getattr(getattr(item, "function", None), "__doc__", "") or "").strip().splitlines() or [item.name])[0]
         result = CheckResult(
             name=item.name,
@@ -126,6 +128,16 @@ class Judge:
         )
 
 
+def _broke(error: BaseException, item: pytest.Item) -> str:
+    """Where a check broke, for its author. Not the text of an assertion: it holds the expected value."""
+    text = "" if isinstance(error, AssertionError) else f": {error}"
+    frame, line = error.__traceback__, 0
+    while frame is not None:
+        line = frame.tb_lineno if frame.tb_frame.f_code.co_filename == str(item.path) else line
+        frame = frame.tb_next
+    return printable(f"{type(error).__name__} at {item.path.name}, line {line}{text}", 300)
+
+
 def environment(isolation: str, kit: Kit | None, seed: bytes) -> Environment:
     """Versions and identities that a grade depends on."""
     libraries = {}
@@ -155,6 +167,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--submission",
         metavar="DIR",
+        nargs="?",
+        const="",
         default=None,
         help="whose code runs: a folder with memory/state.py and so on (default: assignments/)",
     )
@@ -170,7 +184,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "exercise(id, weight=1): this test is a check of an exercise")
     if JUDGE not in config.stash:
-        judge = _self_check(config)
+        try:
+            judge = _self_check(config)
+        except SpecError as error:
+            raise pytest.UsageError(str(error)) from None
         if judge is None:
             return
         config.stash[JUDGE] = judge
@@ -180,6 +197,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def _self_check(config: pytest.Config) -> Judge | None:
     """A judge for `pytest assignments/...`; None for any other pytest run, which this plugin leaves alone."""
     given = config.getoption("--submission")
+    if given == "":
+        raise pytest.UsageError("--submission: name a folder with memory/state.py and so on")
     try:
         kit = find_kit(Path(str(config.invocation_params.dir)))
     except KitNotFound:
@@ -217,10 +236,13 @@ def _example(editable: dict[str, tuple[str, ...]]) -> str:
     return next((f"{name}/{files[0]}" for name, files in editable.items()), "memory/state.py")
 
 
+_ASK_FOR_MORE = ("--tb", "-r", "--pdb", "--trace", "-s", "--capture", "-l", "--showlocals", "--co", "--full-trace", "--setup-")
+
+
 def _quieten(config: pytest.Config) -> None:
     """Leave the terminal to our table, unless the caller asked pytest for more."""
     arguments = [str(argument) for argument in config.invocation_params.args]
-    native = config.option.verbose > 0 or any(a.startswith(("--tb", "-r", "--pdb", "-s", "--collect-only")) for a in arguments)
+    native = config.option.verbose > 0 or any(a.startswith(_ASK_FOR_MORE) for a in arguments)
     config.stash[NATIVE] = native
     if not native:
         config.option.verbose = -2
@@ -294,34 +316,9 @@ def rng(judge: Judge, request: pytest.FixtureRequest) -> random.Random:
 
 
 @pytest.fixture(scope="session")
-def oracle(judge: Judge) -> "Oracle":
+def oracle(judge: Judge) -> Oracle:
     """The reference solution, called in the judge: `oracle.memory.parameter_count(model)`. Hidden tests only."""
     return Oracle(judge.kit)
-
-
-class Oracle:
-    """The solutions' functions by assignment."""
-
-    def __init__(self, kit: Kit) -> None:
-        self._kit = kit
-
-    def __getattr__(self, name: str) -> "OracleFunctions":
-        if name.startswith("_") or name not in self._kit.available():
-            raise AttributeError(name)
-        return OracleFunctions(self._kit, name)
-
-
-class OracleFunctions:
-    """One assignment's solution."""
-
-    def __init__(self, kit: Kit, name: str) -> None:
-        self._kit, self._name = kit, name
-
-    def __getattr__(self, function: str) -> Any:
-        file = self._kit.available()[self._name].file_of(function) if not function.startswith("_") else None
-        if file is None:
-            raise AttributeError(function)
-        return getattr(load_solution(self._kit.solutions, self._name, file), function)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -383,4 +380,4 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     judge = config.stash.get(JUDGE, None)
     if judge is None or judge.on_report is not None or not (judge.checks or judge.collection_errors):
         return
-    print_report(judge.report(), native=config.stash.get(NATIVE, False))
+    print_report(judge.report())

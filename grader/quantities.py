@@ -28,7 +28,10 @@ def show(value: object, unit: str = "") -> str:
     elif isinstance(value, float):
         text = f"{int(value):,}" if value.is_integer() and abs(value) < 1e15 else f"{value:.9g}"
     else:
-        text = repr(value)
+        try:
+            text = repr(value)
+        except Exception:  # an integer of thousands of digits inside, or nesting without end
+            return f"a {type(value).__name__} that is too large to show"
         return text if len(text) <= 200 else text[:197] + "..."
     if unit == "bytes" and isinstance(value, int | float) and 1e9 <= abs(value) < 1e18:
         return f"{text} bytes ({value / 1e9:.4g} GB)"
@@ -42,6 +45,8 @@ def off_by(got: float, expected: float) -> str:
     ratio = _ratio(got, expected)
     if ratio < 0:
         return "the sign is wrong"
+    if abs(ratio - 1) < 1e-9:
+        return "very near, and not equal"
     if abs(ratio - 1) < 5e-4:
         return f"off by {(ratio - 1) * 100:+.2g} %"
     return f"{ratio:.4g} × the right value"

@@ -37,7 +37,8 @@ PENDING = frozenset({Outcome.NEEDS_TORCH, Outcome.NEEDS_GPU, Outcome.INCONCLUSIV
 class Model(BaseModel):
     """Base of the report's parts: frozen, no unknown fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # JSON has no NaN and no infinity; as strings they come back as they were.
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
 
 
 class Evidence(Model):

@@ -12,7 +12,6 @@ from grader.worker import wire
 from specs.assignment import Assignment, Exercise, assignment
 from specs.schema import SpecError
 
-
 TOO_LARGE = "(too large to be compared with mistakes)"
 # Comparing with mistakes walks through a value: a dozen of 600,000 parts kept the judge busy for 100 s.
 _MAX_KEPT_WEIGHT = 16 << 20

@@ -1,6 +1,6 @@
 """The proof of the course: what stubs, solutions, constants and mistakes must earn, and who catches which mistake."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,8 +31,14 @@ class Proof:
     """By exercise and mistake: how many failing checks showed which mistake's hint (`-` for none)."""
 
 
-def prove(kit: Kit, spec: Assignment) -> Proof:
-    """Run every check of an assignment against stubs, solutions, constants and mistakes, in this process."""
+def prove(kit: Kit, spec: Assignment, only: Sequence[str] = ()) -> Proof:
+    """Run the checks of an assignment against stubs, solutions, constants and mistakes, in this process.
+
+    Args:
+        only: names of exercises, `memory.kv_cache_bytes`; the others are left out. Empty for all.
+    """
+    if only:
+        spec = spec.model_copy(update={"exercises": tuple(e for e in spec.exercises if f"{spec.name}.{e.id}" in only)})
     proof = Proof(spec.name)
     proof.problems += [line for line in stale_stubs(kit) if line.startswith(f"assignments/{spec.name}/")]
     try:
@@ -40,6 +46,9 @@ def prove(kit: Kit, spec: Assignment) -> Proof:
     except (MistakeBroken, ImportError, SyntaxError) as error:
         proof.problems.append(f"mistakes of {spec.name}: {error}")
         return proof
+    own = {f"{spec.name}.{exercise.id}" for exercise in spec.exercises}
+    proof.problems += _alike(mistakes)
+    mistakes = [mistake for mistake in mistakes if mistake.exercise in own]
     proof.mistakes = len(mistakes)
     tests = [*kit.visible_tests(spec.name), *kit.hidden_tests(spec.name)]
     variants = _Variants(kit, spec, mistakes, proof)
@@ -48,6 +57,7 @@ def prove(kit: Kit, spec: Assignment) -> Proof:
     except CollectionBroken as error:
         proof.problems.append(f"tests of {spec.name} cannot be run: {error}")
         return proof
+    exercises = {name: checks for name, checks in exercises.items() if not only or name in own}
     proof.checks = sum(len(checks) for checks in exercises.values())
     proof.problems += _gaps(spec, exercises, mistakes)
     return proof
@@ -65,7 +75,8 @@ class _Variants:
         """A judge of one variant; with overrides it runs only the exercises that call one of those functions."""
         root = self._kit.assignments if name == "stubs" else self._kit.solutions
         changed = {function for _, function in overrides or {}}
-        only = tuple(f"{self._spec.name}.{exercise.id}" for exercise in self._spec.exercises if changed & set(exercise.functions))
+        concerned = [exercise for exercise in self._spec.exercises if overrides is None or changed & set(exercise.functions)]
+        only = tuple(f"{self._spec.name}.{exercise.id}" for exercise in concerned)
         info = SubmissionInfo(id=name)
         return Judge(self._kit, LocalRunner(root, overrides), info, hints=self._hints, seed=b"verify", only=only)
 
@@ -165,6 +176,15 @@ def _always(value: Any) -> Any:
         return value
 
     return constant
+
+
+def _alike(mistakes: list[Mistake]) -> Iterator[str]:
+    """Mistakes of one exercise that say the same: one of the two hints is not about its mistake."""
+    seen: dict[tuple[str, str], str] = {}
+    for mistake in mistakes:
+        first = seen.setdefault((mistake.exercise, mistake.hint), mistake.name)
+        if first != mistake.name:
+            yield f"mistake {mistake.name}: has the hint of {first}"
 
 
 def _gaps(spec: Assignment, exercises: Mapping[str, list[tuple[str, bool]]], mistakes: list[Mistake]) -> Iterator[str]:

@@ -6,7 +6,9 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
@@ -100,10 +102,14 @@ def _triton() -> Finding:
 def _interpreter() -> Finding:
     if importlib.util.find_spec("triton") is None or importlib.util.find_spec("torch") is None:
         return Finding("interpreter", False, "needs torch and triton")
-    try:
-        done = subprocess.run([sys.executable, "-c", _INTERPRETER_PROBE], capture_output=True, text=True, timeout=120)
-    except subprocess.TimeoutExpired:
-        return Finding("interpreter", False, "a kernel of one program did not finish in 120 s")
+    # From a file: triton reads a kernel's source with inspect, which finds none for `python -c` before 3.13.
+    with tempfile.TemporaryDirectory(prefix="rooflab-doctor-") as folder:
+        probe = Path(folder) / "probe.py"
+        probe.write_text(_INTERPRETER_PROBE, encoding="utf-8")
+        try:
+            done = subprocess.run([sys.executable, str(probe)], capture_output=True, text=True, timeout=120)
+        except subprocess.TimeoutExpired:
+            return Finding("interpreter", False, "a kernel of one program did not finish in 120 s")
     if done.stdout.strip() == "ok":
         return Finding("interpreter", True, "triton runs a small kernel on the CPU")
     last = (done.stderr.strip().splitlines() or ["no output"])[-1]

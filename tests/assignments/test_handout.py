@@ -1,0 +1,279 @@
+"""Holds the memory handout to the code: headings, table, figures, and every number that is worked in it."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import torch
+
+from grader.mistakes import load_solution
+from specs import DTYPE_BYTES, gpu, model, recipe
+from specs.assignment import Exercise, assignment
+from specs.published import published
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "assignments" / "memory"
+TEXT = (FOLDER / "README.md").read_text(encoding="utf-8")
+MEMORY = assignment("memory")
+
+
+def solution(file: str) -> ModuleType:
+    return load_solution(ROOT / "solutions", "memory", file)
+
+
+state, parameters = solution("state.py"), solution("parameters.py")
+activations, budget = solution("activations.py"), solution("budget.py")
+
+
+def sections() -> dict[str, str]:
+    """Text below each `## ` heading, by heading, in the order of the page."""
+    pieces = re.split(r"^## (.+)$", TEXT, flags=re.MULTILINE)
+    return dict(zip(pieces[1::2], pieces[2::2], strict=True))
+
+
+def worked(section: str) -> list[str]:
+    """What is in bold in the paragraphs of a section that begin with `Worked:`, line breaks taken out."""
+    paragraphs = [each for each in section.split("\n\n") if each.startswith("Worked:")]
+    return [
+        " ".join(bold.split())
+        for each in paragraphs
+        for bold in re.findall(r"\*\*(.+?)\*\*", each, re.DOTALL)
+    ]
+
+
+def gb(bytes_: float, digits: int = 1) -> str:
+    return f"{bytes_ / 1e9:.{digits}f} GB"
+
+
+def lost(update: float) -> str:
+    return "lost" if state.bf16_update_lost(1.0, update) else "not lost"
+
+
+def per_parameter(name: str) -> float:
+    return float(state.state_bytes_per_parameter(recipe(name)).total)
+
+
+def shape(parameter_count: int) -> list[str]:
+    found = parameters.shape_from_parameter_count(parameter_count)
+    return [f"{found.layers} layers", f"d = {found.hidden}"]
+
+
+def gpt2_parts() -> list[str]:
+    count = parameters.parameter_count(model("gpt2"))
+    assert count.output_head == 0
+    parts = (
+        count.token_embedding,
+        count.position_embedding,
+        count.attention,
+        count.mlp,
+        count.norms,
+        count.total,
+    )
+    return [f"{each:,}" for each in parts]
+
+
+def mixtral() -> list[str]:
+    count = parameters.expert_parameter_counts(model("mixtral-8x7b"))
+    return [f"{each:,}" for each in (count.routed, count.always_used, count.total, count.active)]
+
+
+def deepseek() -> list[str]:
+    """One layer's attention is what a dense layer adds, less its MLP of three matrices and its two norms."""
+    whole = model("deepseek-v3")
+    assert whole.experts is not None
+    assert whole.mlp is not None
+    fewer = whole.model_copy(
+        update={
+            "layers": whole.layers - 1,
+            "experts": whole.experts.model_copy(update={"dense_layers": whole.experts.dense_layers - 1}),
+        }
+    )
+    count, without = (parameters.expert_parameter_counts(each) for each in (whole, fewer))
+    dense_layer = count.always_used - without.always_used
+    attention = dense_layer - 3 * whole.hidden * whole.mlp.intermediate - 2 * whole.hidden
+    return [f"{attention:,}", f"{count.total:,}"]
+
+
+def kept(layers: int, recomputation: str) -> float:
+    return float(activations.activation_bytes(layers, 4224, 33, 2048, 1, recomputation).total)
+
+
+def llama_cache() -> list[str]:
+    llama = model("llama3.1-405b")
+    wide = llama.model_copy(
+        update={"attention": llama.attention.model_copy(update={"kv_heads": llama.attention.heads})}
+    )
+    token, sequence, per_head = (
+        activations.kv_cache_bytes(each, tokens, 1, "bf16").total
+        for each, tokens in ((llama, 1), (llama, 131_072), (wide, 131_072))
+    )
+    return [f"{token:,.0f} bytes", gb(sequence), f"{per_head / 1e12:.2f} TB"]
+
+
+def deepseek_cache() -> list[str]:
+    return [f"{activations.kv_cache_bytes(model('deepseek-v3'), 1, 1, 'bf16').total:,.0f} bytes"]
+
+
+def adapters() -> list[str]:
+    base = 65_000_000_000
+    once, twice = (
+        state.adapter_state_bytes(base, [(8192, 8192)], 64, recipe(name))
+        for name in ("qlora-nf4", "qlora-nf4-double")
+    )
+    first, second = once.quantization_constants, twice.quantization_constants
+    return [
+        gb(once.frozen_weights), gb(first, 2), f"{8 * first / base:g} bits",
+        gb(second, 2), f"{8 * second / base:.3f} bits", gb(first - second, 2),
+    ]  # fmt: skip
+
+
+def zero() -> list[str]:
+    stages = (state.zero_state_bytes(7_500_000_000, recipe("adamw-fp16"), 64, stage) for stage in range(4))
+    return [gb(each.total) for each in stages]
+
+
+def bill() -> list[str]:
+    one_parameter = state.state_bytes_per_parameter(recipe("adamw-bf16"))
+    whole = budget.training_memory(7_000_000_000, one_parameter, kept(33, "none"))
+    h100, h200 = gpu("h100-sxm"), gpu("h200-sxm")
+    assert budget.surviving_gpus(whole.total, [h100, h200]) == ["h200-sxm"]
+    return [
+        gb(whole.total - whole.activations), gb(whole.activations), gb(whole.total),
+        str(budget.gpus_needed(whole.total, h100)), gb(h200.memory_bytes),
+    ]  # fmt: skip
+
+
+def saved_kib() -> list[str]:
+    """What autograd holds after forward, without and with the checkpoint, each storage once."""
+    checkpoint = solution("checkpoint.py").checkpoint
+    inputs = [torch.ones(rows, 16, dtype=torch.float64, requires_grad=True) for rows in (128, 16, 16)]
+
+    def two_layers(x: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+        gelu = torch.nn.functional.gelu
+        return gelu(gelu(x @ first) @ second)
+
+    def held(forward: Callable[[], torch.Tensor]) -> str:
+        storages: dict[int, torch.UntypedStorage] = {}
+
+        def keep(tensor: torch.Tensor) -> torch.Tensor:
+            storages[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage()
+            return tensor
+
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+            output = forward()
+        assert output.requires_grad
+        return f"{sum(each.nbytes() for each in storages.values()) / 1024:g} KiB"
+
+    return [held(lambda: two_layers(*inputs)), held(lambda: checkpoint(two_layers, *inputs))]
+
+
+# Number of the section: what its worked paragraphs must print in bold, in this order.
+WORKED: dict[int, Callable[[], list[str]]] = {
+    1: lambda: [
+        f"{per_parameter('adamw-bf16'):g} bytes",
+        gb(7e9 * per_parameter("adamw-bf16")),
+        f"{per_parameter('inference-bf16'):g} bytes",
+    ],
+    2: lambda: [lost(0.001), lost(0.005)],
+    3: lambda: [*shape(7_000_000_000), *shape(175_000_000_000)],
+    4: gpt2_parts,
+    5: lambda: [*mixtral(), *deepseek()],
+    6: lambda: [
+        gb(kept(1, "none"), 2),
+        gb(kept(33, "none")),
+        gb(kept(33, "selective")),
+        gb(kept(33, "full"), 2),
+    ],
+    7: lambda: [*llama_cache(), *deepseek_cache()],
+    8: adapters,
+    9: zero,
+    10: bill,
+    11: saved_kib,
+}
+
+
+def row(exercise: Exercise) -> str:
+    """The line of the handout's table for one exercise."""
+    extra = " extra" if exercise.extra_credit else ""
+    number = exercise.section.split(".")[0]
+    needs = ", ".join(exercise.needs)
+    cells = (
+        number,
+        f"`{exercise.id}`",
+        f"`{exercise.file}`",
+        f"{exercise.points:g}{extra}",
+        exercise.minutes,
+        needs,
+    )
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def test_has_the_sections_of_the_exercises_in_their_order() -> None:
+    expected = list(dict.fromkeys(exercise.section for exercise in MEMORY.exercises))
+    assert [heading for heading in sections() if heading[0].isdigit()] == expected
+    assert list(sections())[-2:] == ["Traps", "Read next"]
+
+
+@pytest.mark.parametrize("exercise", MEMORY.exercises, ids=lambda exercise: exercise.id)
+def test_names_the_functions_of_every_exercise_in_its_section(exercise: Exercise) -> None:
+    text = sections()[exercise.section]
+    assert [name for name in exercise.functions if f"`{name}`" not in text] == []
+
+
+def test_table_is_that_of_the_spec() -> None:
+    rows = [line for line in sections()["How to work"].splitlines() if line.startswith("| ")][2:]
+    regular = sum(exercise.points for exercise in MEMORY.exercises if not exercise.extra_credit)
+    extra = sum(exercise.points for exercise in MEMORY.exercises if exercise.extra_credit)
+    minutes = sum(exercise.minutes for exercise in MEMORY.exercises)
+    total = f"| | all | | {regular:g} and {extra:g} extra | {minutes} | |"
+    assert rows == [*map(row, MEMORY.exercises), total], "paste the right-hand rows into the handout"
+
+
+def test_every_figure_is_shown_once_and_every_section_has_one() -> None:
+    shown = re.findall(r"!\[[^\]]+\]\(figures/(\w+)\.svg\)", TEXT)
+    assert sorted(shown) == sorted(path.stem for path in (FOLDER / "figures").iterdir())
+    numbered = [text for heading, text in sections().items() if heading[0].isdigit()]
+    assert all("](figures/" in text for text in numbered)
+
+
+def test_figures_are_what_the_solutions_draw_now(tmp_path: Path) -> None:
+    script = ROOT / "solutions" / "memory" / "figures.py"
+    subprocess.run([sys.executable, "-B", str(script), str(tmp_path)], check=True, timeout=60)
+    drawn = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    stored = {path.name: path.read_bytes() for path in (FOLDER / "figures").iterdir()}
+    assert drawn.keys() == stored.keys()
+    assert [name for name in drawn if drawn[name] != stored[name]] == [], "run make figures"
+    assert [name for name, content in drawn.items() if len(content) > 60_000] == []
+
+
+@pytest.mark.parametrize("number", WORKED)
+def test_worked_numbers_are_those_of_the_solution(number: int) -> None:
+    (text,) = [text for heading, text in sections().items() if heading.startswith(f"{number}.")]
+    assert worked(text) == WORKED[number]()
+
+
+def test_every_section_has_worked_numbers_that_are_checked() -> None:
+    numbered = {
+        int(heading.split(".")[0]): text for heading, text in sections().items() if heading[0].isdigit()
+    }
+    assert numbered.keys() == WORKED.keys()
+    assert [number for number, text in numbered.items() if not worked(text)] == []
+
+
+def test_introduction_has_the_numbers_of_the_bill() -> None:
+    introduction = TEXT.split("\n## ")[0]
+    held, _, whole, *_ = bill()
+    assert held in introduction
+    assert whole in introduction
+    assert gb(7e9 * DTYPE_BYTES["bf16"]) in introduction
+
+
+def test_names_every_published_number_that_misleads() -> None:
+    traps = [value for value in published() if value.use == "trap"]
+    assert traps
+    table = sections()["Traps"]
+    assert [value.id for value in traps if f"{value.expected:,}" not in table] == []
