@@ -192,8 +192,11 @@ def _run_judge(
     try:
         return read_report(produced)
     except ReportUnreadable:
-        why = why or f"the judge ended with exit code {judge.returncode} and no report"
-        tail = printable(" ".join(log.read_text(errors="replace").strip().splitlines()[-3:]), 300)
+        if not why and judge.returncode < 0:
+            why, tail = f"the judge was killed by signal {-judge.returncode}", ""
+        else:
+            why = why or f"the judge ended with exit code {judge.returncode} and no report"
+            tail = printable(" ".join(log.read_text(errors="replace").strip().splitlines()[-3:]), 300)
         return GradeReport(kind="official", submission=info, environment=current, error=f"{why}: {tail}" if tail else why)
 
 

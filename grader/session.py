@@ -14,7 +14,7 @@ from grader.report import GradeReport
 
 
 class CollectionBroken(RuntimeError):
-    """The tests themselves cannot be collected; the text is pytest's own account."""
+    """The tests themselves cannot be collected; the text is pytest's reason, in one line."""
 
 
 def arguments(root: Path, tests: Iterable[Path]) -> list[str]:
@@ -61,6 +61,28 @@ class Variants(Installed):
         return True
 
 
+def run_quietly(root: Path, tests: Iterable[Path], plugins: list[object]) -> tuple[int, str]:
+    """Run pytest in this process without the machine's other plug-ins; its exit code and what it printed."""
+    output = io.StringIO()
+    before = os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    try:
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            code = pytest.main(arguments(root, tests), plugins=plugins)
+    finally:
+        del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
+        if before is not None:
+            os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = before
+    return int(code), output.getvalue()
+
+
+def why_not(output: str) -> str:
+    """Pytest's reason for not running, in one line: its errors, else its last line."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line.removeprefix("E ").strip() for line in lines if line.startswith(("E ", "ERROR"))]
+    return "; ".join(dict.fromkeys(errors))[:600] or (lines or ["no output"])[-1]
+
+
 def run_variants(
     root: Path,
     tests: Sequence[Path],
@@ -77,10 +99,7 @@ def run_variants(
         CollectionBroken: a test file does not import, or names an exercise that does not exist.
     """
     variants = Variants(first, judges, on_report)
-    output = io.StringIO()
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-        code = pytest.main(arguments(root, tests), plugins=[variants, plugin])
+    code, output = run_quietly(root, tests, [variants, plugin])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        raise CollectionBroken(output.getvalue().strip()[-2000:])
+        raise CollectionBroken(why_not(output))
     return variants.exercises

@@ -15,13 +15,14 @@ from grader.sandbox import Level, available
 from grader.seeds import SEED_FILE, SeedUnreadable, course_seed
 from grader.table import print_cohort
 
+INTERRUPTED = 130
 LEVELS: tuple[Level, ...] = ("sandbox", "process")
 
 
 def run(
     kit: Kit, submissions: Sequence[Path], out: Path, only: tuple[str, ...], isolation: str, jobs: int, seed_file: Path | None
 ) -> int:
-    """Grade and print; the exit code: 0 all graded, 3 some not."""
+    """Grade and print; the exit code: 0 all graded, 3 some not, 130 interrupted."""
     level = _level(isolation)
     for path in submissions:
         if not path.exists():
@@ -49,6 +50,10 @@ def run(
             rows = cohort.grade(order, submissions, lambda row: progress.update(task, advance=1, description=printable(row.id, 40)))
         except cohort.CohortRefused as error:
             raise BadInput(str(error)) from None
+        except KeyboardInterrupt:  # typer would end without a word
+            progress.stop()
+            print("grader: interrupted; run the same command again to go on", file=sys.stderr)
+            return INTERRUPTED
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     print_cohort([(row.id, row.report, row.note) for row in rows], console)
     return _conclude(rows, out, level)
@@ -76,5 +81,6 @@ def _conclude(rows: Sequence[cohort.Row], out: Path, level: Level) -> int:
         print("isolation level process withstands crashes, hangs and forged results, not code that reads your files")
     missing = [row for row in rows if not row.graded]
     for row in missing:
-        print(f"not graded: {row.note}", file=sys.stderr)
+        # A refusal names the submission itself.
+        print(f"not graded: {row.note if row.report is None else f'{row.id}: {row.note}'}", file=sys.stderr)
     return SOME_NOT_GRADED if missing else 0

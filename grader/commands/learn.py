@@ -1,9 +1,7 @@
 """`grader hint` and `grader next`: one more hint each time; which exercise to do now and where it is explained."""
 
 import contextlib
-import io
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from grader.kit import Kit
 from grader.plugin import Judge
 from grader.report import GradeReport, Outcome, SubmissionInfo, write_atomically
 from grader.runner import LocalRunner
-from grader.session import Installed, arguments
+from grader.session import Installed, run_quietly, why_not
 from grader.table import points
 from specs.assignment import Assignment, Exercise
 
@@ -81,15 +79,11 @@ def visible_session(kit: Kit, root: Path, names: Sequence[str]) -> Judge:
     """The judge after the visible checks of these assignments ran against the code in `root`.
 
     Raises:
-        BadInput: the tests cannot be run; the last line of pytest's account is in the message.
+        BadInput: the tests cannot be run; pytest's reason is in the message.
     """
     judge = Judge(kit, LocalRunner(root), SubmissionInfo(id=root.name), on_report=lambda report: None)
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     tests = [path for name in names for path in kit.visible_tests(name)]
-    silent = io.StringIO()
-    with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
-        code = pytest.main(arguments(kit.root, tests), plugins=[Installed(judge), plugin])
+    code, output = run_quietly(kit.root, tests, [Installed(judge), plugin])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        last = (silent.getvalue().strip().splitlines() or ["no output"])[-1]
-        raise BadInput(f"the visible tests cannot be run: {last}")
+        raise BadInput(f"the visible tests cannot be run: {why_not(output)}")
     return judge

@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.cli import BadInput
 from grader.commands.learn import visible_session
 from grader.kit import Kit
-from grader.mistakes import load_mistakes, stored_form
+from grader.mistakes import MistakeBroken, load_mistakes, stored_form
 from grader.printable import printable
 from grader.stubs import stubs
 
@@ -31,7 +31,10 @@ def run(kit: Kit, directory: Path) -> int:
     except OSError as error:
         raise BadInput(f"{printable(str(directory))}: cannot be written ({error.strerror})") from None
     try:
-        _fill(kit, building)
+        try:
+            _fill(kit, building)
+        except (MistakeBroken, ImportError, SyntaxError) as error:
+            raise BadInput(f"the mistakes cannot be read: {error}") from None
         leaks = list(find_leaks(kit, building))
         if leaks:
             for leak in leaks:
@@ -51,10 +54,10 @@ def run(kit: Kit, directory: Path) -> int:
 
 def _fill(kit: Kit, bundle: Path) -> None:
     for package in ("specs", "grader", "kernels_ref"):
-        shutil.copytree(kit.root / package, bundle / package, ignore=_LEFT_OUT)
+        shutil.copytree(kit.root / package, bundle / package, ignore=_LEFT_OUT, symlinks=True)
     for name, spec in kit.available().items():
         source, target = kit.assignments / name, bundle / "assignments" / name
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", ".*", *spec.files))
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", ".*", *spec.files), symlinks=True)
         calls = visible_session(kit, kit.solutions, [name]).submission.calls_by_exercise
         stored = stored_form(load_mistakes(kit.solutions, name), calls)
         (target / "wrong_values.json").write_text(json.dumps(stored, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8")
@@ -111,7 +114,7 @@ def find_leaks(kit: Kit, bundle: Path) -> Iterator[str]:
         elif path.suffix in _LEFTOVERS:
             yield f"{name}: a compiled or generated left-over"
         elif path.is_file() and path.suffix in {".py", ".md", ".yaml", ".json", ".toml", ".txt"}:
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8", errors="replace")
             if name.parts[0] == "assignments":
                 found = {line.strip() for line in text.splitlines()} & secrets.keys()
                 if found:

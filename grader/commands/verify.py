@@ -20,8 +20,10 @@ def run(kit: Kit, only: tuple[str, ...] = ()) -> int:
         proof = prove(kit, spec, only)
         for exercise, rows in proof.confusion.items():
             print("\n".join(matrix(exercise, rows)) + "\n")
+        shown = [each for each in spec.exercises if not only or f"{name}.{each.id}" in only]
+        worth = sum(each.points for each in shown if not each.extra_credit)
         print(
-            f"{name}: {len(only or spec.exercises)} exercises, {points(spec.points)} points, {proof.checks} checks, "
+            f"{name}: {len(shown)} exercises, {points(worth)} points, {proof.checks} checks, "
             f"{proof.mistakes} mistakes, {proof.constants} constants"
         )
         problems += proof.problems

@@ -154,13 +154,11 @@ def test_a_judge_that_dies_costs_nobody_points(bench: Bench, tmp_path: Path) -> 
         judge.kill()
         first = ended(command)
     assert first.code == 3
-    assert first.stderr.startswith("not graded: ")
-    assert "stuck" in first.stderr
-    assert first.stderr.count("\n") == 1
+    assert first.stderr == "not graded: stuck: the judge was killed by signal 9\n"
     assert processes_of(out) == []
     assert "2 of 3 graded" in first.stdout
     report = read_report(out / "stuck" / "report.json")
-    assert "the judge ended with exit code -9" in report.error
+    assert report.error == "the judge was killed by signal 9"
     assert report.provisional
     with (out / "summary.csv").open(encoding="utf-8", newline="") as stream:
         rows = {row["submission"]: row for row in csv.DictReader(stream)}
