@@ -8,8 +8,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 
-from grader.kit import Kit, KitNotFound, find_exercise, find_kit
+from grader.kit import Kit, KitNotFound, check_specs, find_exercise, find_kit
 from grader.printable import printable
+from grader.refusal import BadInput
 from specs.schema import SpecError
 
 app = typer.Typer(
@@ -21,18 +22,16 @@ app = typer.Typer(
 
 USAGE_ERROR = 2
 SOME_NOT_GRADED = 3
+INTERRUPTED = 130
 
 SolutionsOption = Annotated[
-    Path | None, typer.Option("--solutions", metavar="DIR", help="Solutions and hidden tests, where they are kept apart.")
+    Path | None,
+    typer.Option("--solutions", metavar="DIR", help="Solutions and hidden tests, where they are kept apart."),
 ]
 
 
 # Base of what typer raises for a wrong command line. Not imported from click: newer typers bring their own.
 _WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]
-
-
-class BadInput(Exception):
-    """Something that the caller can mend; the text is the whole message."""
 
 
 def main() -> NoReturn:
@@ -42,13 +41,15 @@ def main() -> NoReturn:
     try:
         code = app(standalone_mode=False)  # else typer prints its errors itself, over several lines
         sys.stdout.flush()
+        if code == INTERRUPTED:  # what newer typers make of Ctrl-C
+            raise KeyboardInterrupt
     except (BadInput, KitNotFound, SpecError) as error:
         _refuse(str(error))
     except _WrongUsage as error:
         _refuse(_usage(error))
     except (KeyboardInterrupt, typer.Abort):
         print("grader: interrupted; run the same command again to go on", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -73,26 +74,39 @@ def instructors_kit(solutions: Path | None) -> Kit:
     """The kit with its solutions; refuses a student's bundle, and a folder that lacks a solution."""
     kit = find_kit(solutions=solutions)
     if not kit.has_solutions:
-        raise BadInput(f"{kit.solutions}: no solutions here, this needs the instructor's kit (or pass --solutions DIR)")
+        raise BadInput(
+            f"{kit.solutions}: no solutions here, this needs the instructor's kit (or pass --solutions DIR)"
+        )
     wanted = [f"{name}/{file}" for name, files in kit.editable().items() for file in files]
     missing = [name for name in wanted if not (kit.solutions / name).is_file()]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise BadInput(f"{kit.solutions}: not the solutions, {missing[0]}{more} missing")
+    check_specs()
     return kit
 
 
 @app.command()
 def grade(
-    submissions: Annotated[list[Path], typer.Argument(metavar="SUBMISSION...", help="Folders or zip files, one a student.")],
+    submissions: Annotated[
+        list[Path], typer.Argument(metavar="SUBMISSION...", help="Folders or zip files, one a student.")
+    ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where reports go.")],
-    only: Annotated[list[str] | None, typer.Option("--only", metavar="EXERCISE", help="Grade this exercise only; repeatable.")] = None,
-    isolation: Annotated[str, typer.Option("--isolation", metavar="LEVEL", help="sandbox, or process for trusted code.")] = "sandbox",
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Submissions graded at once.")] = os.cpu_count() or 1,
-    seed_file: Annotated[Path | None, typer.Option("--seed-file", help="The course's secret seed [.rooflab/course-seed].")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="EXERCISE", help="Grade this exercise only; repeatable."),
+    ] = None,
+    isolation: Annotated[
+        str, typer.Option("--isolation", metavar="LEVEL", help="sandbox, or process for trusted code.")
+    ] = "sandbox",
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Submissions graded at once.")] = os.cpu_count()
+    or 1,
+    seed_file: Annotated[
+        Path | None, typer.Option("--seed-file", help="The course's secret seed [.rooflab/course-seed].")
+    ] = None,
     solutions: SolutionsOption = None,
 ) -> None:
-    """Grade submissions in a sandbox with the hidden tests: DIR/<id>/report.json, DIR/summary.csv and a table.
+    """Grade submissions in a sandbox with the hidden tests: a report each, DIR/summary.csv and a table.
 
     Exit code 0 when all were graded, 3 when some could not be. Run again, it skips what has not changed.
     """
@@ -111,11 +125,12 @@ def _exercises(names: list[str] | None) -> tuple[str, ...]:
 @app.command()
 def verify(
     only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="EXERCISE", help="Prove this exercise only; repeatable.")
+        list[str] | None,
+        typer.Option("--only", metavar="EXERCISE", help="Prove this exercise only; repeatable."),
     ] = None,
     solutions: SolutionsOption = None,
 ) -> None:
-    """Prove the course itself: stubs earn 0, solutions full marks, every mistake is caught with its own hint."""
+    """Prove the course itself: stubs earn 0, solutions full marks, each mistake gets its own hint."""
     from grader.commands.verify import run
 
     raise typer.Exit(run(instructors_kit(solutions), _exercises(only)))
@@ -147,7 +162,9 @@ def hint(
 
 @app.command(name="next")
 def next_exercise(
-    submission: Annotated[Path | None, typer.Option("--submission", metavar="DIR", help="Whose code [assignments/].")] = None,
+    submission: Annotated[
+        Path | None, typer.Option("--submission", metavar="DIR", help="Whose code [assignments/].")
+    ] = None,
     track: Annotated[str, typer.Option("--track", help="core leaves the extra credit out.")] = "full",
 ) -> None:
     """Say which exercise to do next, and where the handout explains it."""
@@ -155,12 +172,15 @@ def next_exercise(
 
     if track not in ("core", "full"):
         raise BadInput(f"--track {track}: no such track, choose core or full")
+    check_specs()
     show_next(find_kit(), submission, track)
 
 
 @app.command()
 def doctor(
-    sandbox: Annotated[bool, typer.Option("--sandbox", help="Only that: silent when it starts, else one line and exit 1.")] = False,
+    sandbox: Annotated[
+        bool, typer.Option("--sandbox", help="Only that: silent when it starts, else one line and exit 1.")
+    ] = False,
 ) -> None:
     """Check this machine: Python, libraries, the sandbox and its remedy, the interpreter, a GPU."""
     from grader.commands import doctor as checks
@@ -175,7 +195,9 @@ def doctor(
 
 @app.command()
 def release(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder for the students' bundle.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A new or empty folder for the students' bundle.")
+    ],
     solutions: SolutionsOption = None,
 ) -> None:
     """Write the students' bundle: stubs, handouts, visible tests, stored hints; nothing of solutions/."""

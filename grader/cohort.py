@@ -19,7 +19,7 @@ from pathlib import Path
 from grader.intake import StagedSubmission, SubmissionRefused, stage, submission_id
 from grader.judge import Task
 from grader.kit import Kit
-from grader.plugin import environment
+from grader.verdicts import environment
 from grader.printable import printable
 from grader.report import Environment, GradeReport, ReportUnreadable, SubmissionInfo, read_report, write_atomically, write_report
 from grader.sandbox import Level

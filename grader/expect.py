@@ -18,7 +18,15 @@ class Expect:
     def __init__(self, hidden: bool = False) -> None:
         self.hidden = hidden
 
-    def terms(self, got: Any, expected: Spec | Mapping[str, Any], *, unit: str = "", case: str = "", rel: float = 0.0) -> None:
+    def terms(
+        self,
+        got: Any,
+        expected: Spec | Mapping[str, Any],
+        *,
+        unit: str = "",
+        case: str = "",
+        rel: float = 0.0,
+    ) -> None:
         """Compare term by term.
 
         Args:
@@ -28,7 +36,11 @@ class Expect:
             case: what was asked, in words that a student knows ("GPT-2 small").
             rel: relative tolerance; 0 compares integers exactly, floats to 1e-9.
         """
-        wanted = dict(expected) if isinstance(expected, Mapping) else {n: getattr(expected, n) for n in type(expected).model_fields}
+        wanted = (
+            dict(expected)
+            if isinstance(expected, Mapping)
+            else {n: getattr(expected, n) for n in type(expected).model_fields}
+        )
         given = self._as_terms(got, wanted, case)
         wrong = [name for name in wanted if self._wrong(given[name], wanted[name], rel)]
         if not wrong:
@@ -37,7 +49,11 @@ class Expect:
         if len(wrong) > 4:
             lines.append(f"and {len(wrong) - 4} more terms")
         swapped = self._swapped(given, wanted, wrong)
-        causes = {unit_mistake(given[name], wanted[name]) for name in wrong if _is_number(given[name]) and _is_number(wanted[name])}
+        causes = {
+            unit_mistake(given[name], wanted[name])
+            for name in wrong
+            if _is_number(given[name]) and _is_number(wanted[name])
+        }
         cause = swapped or (causes.pop() if len(causes) == 1 else "")
         raise CheckFailed("\n".join(lines) + (f"\nlikely cause: {cause}" if cause else ""))
 
@@ -70,7 +86,9 @@ class Expect:
         if isinstance(got, Spec):
             names = set(type(got).model_fields)
             if not names >= set(wanted):
-                raise CheckFailed(f"{_prefix(case)}the terms needed are {', '.join(wanted)}, and it returned {type(got).__name__}")
+                raise CheckFailed(
+                    f"{_prefix(case)}needed are {', '.join(wanted)}, and it returned {type(got).__name__}"
+                )
             given = {name: getattr(got, name) for name in wanted}
         elif isinstance(got, dict):
             given = {name: got.get(name) for name in wanted}
@@ -78,12 +96,18 @@ class Expect:
             if unknown and len(wanted) > len(set(wanted) & set(got)):
                 # A key that the submission made could carry a hidden input out.
                 name = "what it returned" if self.hidden else show(unknown[0])
-                raise CheckFailed(f"{_prefix(case)}no term is called {name}; the terms are {', '.join(wanted)}")
+                raise CheckFailed(
+                    f"{_prefix(case)}no term is called {name}; the terms are {', '.join(wanted)}"
+                )
             missing = [name for name in wanted if name not in got]
             if missing:
-                raise CheckFailed(f"{_prefix(case)}the term {missing[0]} is missing; the terms are {', '.join(wanted)}")
+                raise CheckFailed(
+                    f"{_prefix(case)}the term {missing[0]} is missing; the terms are {', '.join(wanted)}"
+                )
         else:
-            raise CheckFailed(f"{_prefix(case)}terms are needed ({', '.join(wanted)}), and it returned {self._kind(got)}")
+            raise CheckFailed(
+                f"{_prefix(case)}terms are needed ({', '.join(wanted)}), and it returned {self._kind(got)}"
+            )
         for name, value in given.items():
             if not _is_number(value):
                 raise CheckFailed(f"{_prefix(case)}{name}: a number is needed, and it is {self._kind(value)}")
@@ -113,7 +137,11 @@ class Expect:
         return f"a {type(value).__name__}"
 
     def _swapped(self, given: Mapping[str, Any], wanted: Mapping[str, Any], wrong: Sequence[str]) -> str:
-        if len(wrong) == 2 and not self._wrong(given[wrong[0]], wanted[wrong[1]], 0) and not self._wrong(given[wrong[1]], wanted[wrong[0]], 0):
+        if (
+            len(wrong) == 2
+            and not self._wrong(given[wrong[0]], wanted[wrong[1]], 0)
+            and not self._wrong(given[wrong[1]], wanted[wrong[0]], 0)
+        ):
             return f"{wrong[0]} and {wrong[1]} are swapped"
         return ""
 

@@ -20,6 +20,7 @@ from grader.kit import find_kit
 from grader.official import SandboxedRunner, stage_kit
 from grader.report import GradeReport, SubmissionInfo, write_report
 from grader.session import Installed, arguments
+from grader.verdicts import Judge
 
 
 class Task(BaseModel):
@@ -67,7 +68,7 @@ def run(task: Task, lifeline: int) -> int:
     runner = SandboxedRunner(stage_kit(kit, task.scratch), task.staged, specs, task.isolation, task.hide)
     threading.Thread(target=_die_with_the_grader, args=[lifeline, runner.close], daemon=True).start()
     reports: list[GradeReport] = []
-    judge = plugin.Judge(
+    judge = Judge(
         kit,
         runner,
         task.info,

@@ -24,7 +24,13 @@ def show(value: object, unit: str = "") -> str:
     if isinstance(value, bool) or value is None:
         return repr(value)
     if isinstance(value, int):
-        text = f"{value:,}" if abs(value) < 10**21 else f"{float(value):.6g}" if abs(value) < 10**300 else "a huge number"
+        text = (
+            f"{value:,}"
+            if abs(value) < 10**21
+            else f"{float(value):.6g}"
+            if abs(value) < 10**300
+            else "a huge number"
+        )
     elif isinstance(value, float):
         text = f"{int(value):,}" if value.is_integer() and abs(value) < 1e15 else f"{value:.9g}"
     else:
@@ -64,7 +70,7 @@ def unit_mistake(got: float, expected: float) -> str:
 
 
 def _ratio(got: float, expected: float) -> float:
-    """`got / expected`, infinite where it is beyond a float: an integer that a submission returns has no bound."""
+    """`got / expected`, infinite where it is beyond a float: a submission's integer has no bound."""
     try:
         return got / expected
     except OverflowError:

@@ -189,5 +189,7 @@ def read_report(path: Path) -> GradeReport:
         problem = error.errors(include_url=False)[0]
         raise ReportUnreadable(f"{path}: not a report of this version ({problem['msg']})") from None
     if report.schema_version != SCHEMA_VERSION:
-        raise ReportUnreadable(f"{path}: report version {report.schema_version}, this kit reads {SCHEMA_VERSION}")
+        raise ReportUnreadable(
+            f"{path}: report version {report.schema_version}, this kit reads {SCHEMA_VERSION}"
+        )
     return report

@@ -11,6 +11,7 @@ from _pytest.runner import runtestprotocol
 
 from grader import plugin
 from grader.report import GradeReport
+from grader.verdicts import Judge
 
 
 class CollectionBroken(RuntimeError):
@@ -19,14 +20,24 @@ class CollectionBroken(RuntimeError):
 
 def arguments(root: Path, tests: Iterable[Path]) -> list[str]:
     """pytest's arguments for a judge: nothing of the host's configuration, no cache."""
-    fixed = ["-p", "no:cacheprovider", "-p", "no:logging", "-c", os.devnull, "--rootdir", str(root), "--import-mode=importlib"]
+    fixed = [
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:logging",
+        "-c",
+        os.devnull,
+        "--rootdir",
+        str(root),
+        "--import-mode=importlib",
+    ]
     return [*fixed, *map(str, tests)]
 
 
 class Installed:
     """Hands a judge that exists already to the plug-in."""
 
-    def __init__(self, judge: plugin.Judge) -> None:
+    def __init__(self, judge: Judge) -> None:
         self.judge = judge
 
     @pytest.hookimpl(tryfirst=True)
@@ -35,9 +46,14 @@ class Installed:
 
 
 class Variants(Installed):
-    """Runs the collected checks once for each judge that `judges` yields, all or those of the judge's `only`."""
+    """Runs the collected checks, all or those of `only`, once for each judge that `judges` yields."""
 
-    def __init__(self, first: plugin.Judge, judges: Iterable[plugin.Judge], on_report: Callable[[plugin.Judge, GradeReport], None]) -> None:
+    def __init__(
+        self,
+        first: Judge,
+        judges: Iterable[Judge],
+        on_report: Callable[[Judge, GradeReport], None],
+    ) -> None:
         super().__init__(first)
         self._judges, self._on_report = judges, on_report
         self.exercises: dict[str, list[tuple[str, bool]]] = {}
@@ -50,10 +66,14 @@ class Variants(Installed):
             marker = item.get_closest_marker("exercise")
             if marker is not None:
                 function = getattr(item, "originalname", item.name)
-                self.exercises.setdefault(str(marker.args[0]), []).append((function, self.judge.is_hidden(item)))
+                self.exercises.setdefault(str(marker.args[0]), []).append(
+                    (function, self.judge.is_hidden(item))
+                )
         for judge in self._judges:
             session.config.stash[plugin.JUDGE] = judge
-            items = [item for item in session.items if not judge.only or plugin.exercise_of(item) in judge.only]
+            items = [
+                item for item in session.items if not judge.only or plugin.exercise_of(item) in judge.only
+            ]
             for item, following in zip(items, [*items[1:], None], strict=True):
                 runtestprotocol(item, log=False, nextitem=following)  # as the plug-ins do that rerun tests
             self._on_report(judge, judge.report())
@@ -76,19 +96,18 @@ def run_quietly(root: Path, tests: Iterable[Path], plugins: list[object]) -> tup
     return int(code), output.getvalue()
 
 
-def why_not(output: str) -> str:
-    """Pytest's reason for not running, in one line: its errors, else its last line."""
+def why_not(judge: Judge, output: str) -> str:
+    """The reason for which pytest did not run the checks, in one line."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    errors = [line.removeprefix("E ").strip() for line in lines if line.startswith(("E ", "ERROR"))]
-    return "; ".join(dict.fromkeys(errors))[:600] or (lines or ["no output"])[-1]
+    return "; ".join(judge.collection_errors) or (lines or ["no output"])[-1]
 
 
 def run_variants(
     root: Path,
     tests: Sequence[Path],
-    first: plugin.Judge,
-    judges: Iterator[plugin.Judge],
-    on_report: Callable[[plugin.Judge, GradeReport], None],
+    first: Judge,
+    judges: Iterator[Judge],
+    on_report: Callable[[Judge, GradeReport], None],
 ) -> dict[str, list[tuple[str, bool]]]:
     """Collect `tests` once, run them for each judge, and hand over each report.
 
@@ -101,5 +120,5 @@ def run_variants(
     variants = Variants(first, judges, on_report)
     code, output = run_quietly(root, tests, [variants, plugin])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        raise CollectionBroken(why_not(output))
+        raise CollectionBroken(why_not(first, output))
     return variants.exercises

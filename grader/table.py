@@ -38,10 +38,12 @@ def print_report(report: GradeReport, console: Console | None = None) -> None:
             line.truncate(out.width, overflow="ellipsis")
         out.print(line)
         shown: set[str] = set()
-        # A stub among several functions of one exercise is worth a line; an exercise not begun says so already.
+        # A stub among finished functions is worth a line; an exercise not begun says so already.
         quiet = (Outcome.PASSED, Outcome.TODO) if exercise.outcome is Outcome.TODO else (Outcome.PASSED,)
         for check in exercise.checks:
-            if check.outcome in quiet or (check.outcome.pending and exercise.outcome.pending and _reason(exercise)):
+            if check.outcome in quiet or (
+                check.outcome.pending and exercise.outcome.pending and _reason(exercise)
+            ):
                 continue
             text = describe(check)
             if text not in shown and len(shown) < 4:
@@ -67,7 +69,7 @@ def _line(exercise: ExerciseResult, width: int) -> Text:
 
 
 def _reason(exercise: ExerciseResult) -> str:
-    """Why an exercise is pending, where all its pending checks say the same; a broken check gets lines of its own."""
+    """Why an exercise is pending, where all its pending checks say the same and none is broken."""
     if exercise.outcome is Outcome.GRADER_ERROR:
         return ""
     reasons = {check.message for check in exercise.checks if check.outcome.pending and check.message}

@@ -46,7 +46,16 @@ class Finding:
 
 def run(console: Console) -> int:
     """Print every finding; exit code 1 when something that everybody needs is missing."""
-    findings = [_python(), _kit(), *map(_library, ("pytest", "numpy", "pydantic")), _torch(), _triton(), _interpreter(), sandbox(), _gpu()]
+    findings = [
+        _python(),
+        _kit(),
+        *map(_library, ("pytest", "numpy", "pydantic")),
+        _torch(),
+        _triton(),
+        _interpreter(),
+        sandbox(),
+        _gpu(),
+    ]
     for finding in findings:
         mark, style = ("ok", "green") if finding.well else ("missing", "red" if finding.needed else "yellow")
         line = Text(f"  {finding.what:<12} ")
@@ -68,7 +77,9 @@ def _kit() -> Finding:
     except KitNotFound as error:
         return Finding("kit", False, str(error), needed=True)
     kind = "with solutions" if kit.has_solutions else "a student's bundle"
-    return Finding("kit", True, f"rooflab {grader.__version__}, {kind}, assignments: {', '.join(kit.available())}")
+    return Finding(
+        "kit", True, f"rooflab {grader.__version__}, {kind}, assignments: {', '.join(kit.available())}"
+    )
 
 
 def _version(name: str) -> str | None:
@@ -86,7 +97,9 @@ def _library(name: str) -> Finding:
 def _torch() -> Finding:
     version = _version("torch")
     if version is None:
-        return Finding("torch", False, "only the checkpoint exercise needs it so far: pip install 'rooflab[kernels]'")
+        return Finding(
+            "torch", False, "only the checkpoint exercise needs it so far: pip install 'rooflab[kernels]'"
+        )
     return Finding("torch", True, version)
 
 
@@ -132,5 +145,7 @@ def _gpu() -> Finding:
         return Finding("gpu", False, "none here; every point but the timing can be earned without one")
     lines = done.stdout.strip().splitlines()
     if done.returncode or not lines:
-        return Finding("gpu", False, "nvidia-smi sees no card; every point but the timing can be earned without one")
+        return Finding(
+            "gpu", False, "nvidia-smi sees no card; every point but the timing can be earned without one"
+        )
     return Finding("gpu", True, "; ".join(lines))

@@ -8,21 +8,21 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from grader import cohort
-from grader.cli import SOME_NOT_GRADED, BadInput
+from grader.cli import SOME_NOT_GRADED
 from grader.kit import Kit
 from grader.printable import printable
+from grader.refusal import BadInput
 from grader.sandbox import Level, available
 from grader.seeds import SEED_FILE, SeedUnreadable, course_seed
 from grader.table import print_cohort
 
-INTERRUPTED = 130
 LEVELS: tuple[Level, ...] = ("sandbox", "process")
 
 
 def run(
     kit: Kit, submissions: Sequence[Path], out: Path, only: tuple[str, ...], isolation: str, jobs: int, seed_file: Path | None
 ) -> int:
-    """Grade and print; the exit code: 0 all graded, 3 some not, 130 interrupted."""
+    """Grade and print; the exit code: 0 all graded, 3 some not."""
     level = _level(isolation)
     for path in submissions:
         if not path.exists():
@@ -50,10 +50,6 @@ def run(
             rows = cohort.grade(order, submissions, lambda row: progress.update(task, advance=1, description=printable(row.id, 40)))
         except cohort.CohortRefused as error:
             raise BadInput(str(error)) from None
-        except KeyboardInterrupt:  # typer would end without a word
-            progress.stop()
-            print("grader: interrupted; run the same command again to go on", file=sys.stderr)
-            return INTERRUPTED
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     print_cohort([(row.id, row.report, row.note) for row in rows], console)
     return _conclude(rows, out, level)

@@ -12,7 +12,7 @@ from grader.verification import prove
 
 
 def run(kit: Kit, only: tuple[str, ...] = ()) -> int:
-    """Verify every assignment, or the exercises in `only`; exit code 0 when all holds, 1 with a line for each fault."""
+    """Verify every assignment, or the exercises in `only`; exit code 1 with a line for each fault."""
     problems: list[str] = []
     for name, spec in kit.available().items():
         if only and not any(each.startswith(f"{name}.") for each in only):
@@ -35,7 +35,7 @@ def run(kit: Kit, only: tuple[str, ...] = ()) -> int:
 
 
 def matrix(exercise: str, rows: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """For one exercise: mistakes down, hints across, counts of checks; off the diagonal there must be nothing."""
+    """Of one exercise: mistakes down, hints across, counts of checks; off the diagonal must be nothing."""
     names = list(rows)
     heads = [*(str(index + 1) for index in range(len(names))), "none"]
     labels = [f"{index + 1:>2} {name}" for index, name in enumerate(names)]
@@ -45,24 +45,39 @@ def matrix(exercise: str, rows: Mapping[str, Mapping[str, int]]) -> list[str]:
     widths = [max(len(row[column]) for row in [heads, *cells]) for column in range(len(heads))]
     lines = [exercise]
     for label, row in zip([corner, *labels], [heads, *cells], strict=True):
-        lines.append(f"{label:<{left}}  " + " ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)))
+        lines.append(
+            f"{label:<{left}}  "
+            + " ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+        )
     return lines
 
 
 def _official(kit: Kit, only: tuple[str, ...]) -> list[str]:
-    """Stubs and solutions once more, as real submissions with their own process, sandboxed where that works."""
+    """Stubs and solutions once more, as real submissions with their own process, sandboxed if possible."""
     problems = []
     with tempfile.TemporaryDirectory(prefix="rooflab-verify-") as folder:
-        order = cohort.Order(kit, Path(folder), "sandbox" if available().ok else "process", b"v" * 32, 2, only)
-        names = {f"{spec.name}.{exercise.id}": exercise.points for spec in kit.available().values() for exercise in spec.exercises}
+        order = cohort.Order(
+            kit, Path(folder), "sandbox" if available().ok else "process", b"v" * 32, 2, only
+        )
+        names = {
+            f"{spec.name}.{exercise.id}": exercise.points
+            for spec in kit.available().values()
+            for exercise in spec.exercises
+        }
         most = sum(value for name, value in names.items() if not only or name in only)
         for row in cohort.grade(order, [kit.solutions, kit.assignments]):
             report = row.report
             if report is None or report.error:
                 problems.append(f"official run of {row.id}: {row.note}")
             elif row.id == kit.solutions.name and report.points + report.pending_points < most:
-                lost = [each.id for each in report.exercises if each.points + each.pending_points < each.max_points]
-                problems.append(f"official run of the solutions: {points(report.points)} of {points(most)} points, lost in {', '.join(lost)}")
+                lost = [
+                    each.id
+                    for each in report.exercises
+                    if each.points + each.pending_points < each.max_points
+                ]
+                problems.append(
+                    f"official run of the solutions: {points(report.points)}, lost in {', '.join(lost)}"
+                )
             elif row.id == kit.assignments.name and report.points:
                 problems.append(f"official run of the stubs: {points(report.points)} points, should be 0")
     return problems

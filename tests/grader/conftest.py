@@ -1,4 +1,4 @@
-"""Places to run the kit's commands in: a copy of the kit to break, a student's folder, a Python with the core alone."""
+"""Places to run the kit's commands in: a copy to break, a student's folder, a Python with the core alone."""
 
 import importlib.metadata
 import os
@@ -56,7 +56,13 @@ class Place:
             environment["PYTHONPATH"] = str(self.packages_from)
         command = [str(self.python), "-P", *map(str, arguments)]
         done = subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
+            command,
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            stdin=subprocess.DEVNULL,
         )
         return Done(done.returncode, done.stdout, done.stderr)
 
@@ -90,7 +96,9 @@ def student(tmp_path_factory: pytest.TempPathFactory) -> Student:
         (folder / "memory").mkdir()
         for path in (ROOT / "solutions" / "memory").glob("*.py"):
             source = path.read_text(encoding="utf-8")
-            (folder / "memory" / path.name).write_text(source + "\n\n" + endings.get(path.stem, ""), encoding="utf-8")
+            (folder / "memory" / path.name).write_text(
+                source + "\n\n" + endings.get(path.stem, ""), encoding="utf-8"
+            )
         return folder
 
     return make
@@ -103,7 +111,9 @@ def core_distributions() -> Iterator[importlib.metadata.Distribution]:
     seen: set[str] = set()
     while queue:
         requirement = queue.pop()
-        if requirement.name.lower() in seen or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+        if requirement.name.lower() in seen or (
+            requirement.marker and not requirement.marker.evaluate({"extra": ""})
+        ):
             continue
         seen.add(requirement.name.lower())
         found = importlib.metadata.distribution(requirement.name)
@@ -113,7 +123,7 @@ def core_distributions() -> Iterator[importlib.metadata.Distribution]:
 
 @pytest.fixture(scope="session")
 def light_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python of its own that has the core dependencies and nothing else: no torch, no psutil, no rooflab."""
+    """A Python that has the core dependencies and nothing else: no torch, no psutil, no rooflab."""
     folder = tmp_path_factory.mktemp("light")
     venv.create(folder, symlinks=True)
     site = next(folder.glob("lib/python*/site-packages"))
@@ -126,7 +136,7 @@ def light_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def bundle(tmp_path_factory: pytest.TempPathFactory, light_python: Path) -> Place:
-    """A released bundle, installed (as `pip install -e` does) into the light Python, which sees no checkout."""
+    """A released bundle, installed as `pip install -e` does into the light Python: it sees no checkout."""
     folder = tmp_path_factory.mktemp("released") / "course"
     done = Place(ROOT).grader("release", folder)
     assert done.code == 0, done.text

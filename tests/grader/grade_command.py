@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 import pytest
@@ -20,6 +21,7 @@ SAMPLES = KIT / "tests" / "submissions"
 _PARTS = ("specs", "kernels_ref", "grader", "solutions", "assignments", "pyproject.toml")
 _SEED = "5eed" * 16
 _LONGEST_S = 300.0
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -113,9 +115,10 @@ def processes_of(out: Path) -> list[psutil.Process]:
     return found
 
 
-def wait_for(what: str, holds: Callable[[], object], at_most_s: float = 60.0) -> None:
-    """Return once `holds` is true; fail when it does not become so."""
+def wait_for(what: str, finds: Callable[[], Found | None], at_most_s: float = 60.0) -> Found:
+    """What `finds` returns, once that is something; fail when it does not become so."""
     deadline = time.monotonic() + at_most_s
-    while not holds():
+    while not (found := finds()):
         assert time.monotonic() < deadline, f"waited {at_most_s:g} s in vain until {what}"
         time.sleep(0.02)
+    return found

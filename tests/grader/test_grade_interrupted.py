@@ -15,7 +15,7 @@ import pytest
 
 from grader import cohort
 from grader.kit import find_kit
-from grader.plugin import environment
+from grader.verdicts import environment
 from grader.report import CheckResult, ExerciseResult, GradeReport, Outcome, SubmissionInfo, read_report
 from tests.grader.grade_command import (
     SAMPLES,
@@ -148,10 +148,7 @@ def test_a_second_grader_in_one_folder_is_refused_and_disturbs_nothing(bench: Be
 def test_a_judge_that_dies_costs_nobody_points(bench: Bench, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with running(bench.course.start(out, bench.all, *ONE_AT_A_TIME)) as command:
-        wait_for("a judge is in a hanging call", lambda: judge_of(out, bench.stuck))
-        judge = judge_of(out, bench.stuck)
-        assert judge is not None
-        judge.kill()
+        wait_for("a judge is in a hanging call", lambda: judge_of(out, bench.stuck)).kill()
         first = ended(command)
     assert first.code == 3
     assert first.stderr == "not graded: stuck: the judge was killed by signal 9\n"

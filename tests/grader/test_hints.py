@@ -8,7 +8,15 @@ import pytest
 
 from grader.commands.learn import visible_session
 from grader.kit import Kit
-from grader.mistakes import LiveMistakes, Mistake, MistakeBroken, StoredMistakes, find_hint, load_mistakes, stored_form
+from grader.mistakes import (
+    LiveMistakes,
+    Mistake,
+    MistakeBroken,
+    StoredMistakes,
+    find_hint,
+    load_mistakes,
+    stored_form,
+)
 from grader.runner import Request
 from grader.submission import Call
 
@@ -17,7 +25,15 @@ EXERCISE = "memory.some"
 
 
 def mistake(name: str, function, symptoms: tuple[str, ...] = ()) -> Mistake:
-    return Mistake(f"{EXERCISE}.{name}", EXERCISE, "A summary.", f"hint of {name}", ("test_it",), symptoms, {"f": function})
+    return Mistake(
+        f"{EXERCISE}.{name}",
+        EXERCISE,
+        "A summary.",
+        f"hint of {name}",
+        ("test_it",),
+        symptoms,
+        {"f": function},
+    )
 
 
 def call(got: object, *args: object) -> Call:
@@ -37,7 +53,9 @@ def source(request, tmp_path):
     if request.param == "live":
         return LiveMistakes(mistakes)
     path = tmp_path / "wrong_values.json"
-    path.write_text(json.dumps(stored_form(mistakes, {EXERCISE: [call(None, 2), call(None, 3), call(None, 5)]})))
+    path.write_text(
+        json.dumps(stored_form(mistakes, {EXERCISE: [call(None, 2), call(None, 3), call(None, 5)]}))
+    )
     return StoredMistakes(path)
 
 
@@ -80,7 +98,9 @@ def test_another_exercise_has_no_such_mistake(source):
 
 
 def test_what_is_stored_holds_no_value_and_no_name(tmp_path):
-    text = json.dumps(stored_form([dataclasses.replace(DOUBLE, hint="Think.")], {EXERCISE: [call(None, 123457)]}))
+    text = json.dumps(
+        stored_form([dataclasses.replace(DOUBLE, hint="Think.")], {EXERCISE: [call(None, 123457)]})
+    )
     assert "246914" not in text
     assert "double" not in text
 

@@ -8,6 +8,15 @@ from specs.assignment import assignment
 
 MEMORY = assignment("memory")
 NAME = "memory.kv_cache_bytes"
+STUB = "raise NotImplementedError('write me')\n"
+LATENT_REFUSED = f"""
+_right = expert_parameter_counts
+
+def expert_parameter_counts(model):
+    if model.attention.kind == "latent":
+        {STUB}
+    return _right(model)
+"""
 HINTS = MEMORY.exercise("kv_cache_bytes").hints
 
 
@@ -21,10 +30,13 @@ def test_a_hint_more_each_time_and_then_the_handout(place):
     for stage in range(1, len(HINTS) + 1):
         done = place.grader("hint", NAME)
         assert done.code == 0
-        assert done.out.splitlines() == [f"hint {n} of {len(HINTS)}: {text}" for n, text in enumerate(HINTS[:stage], start=1)]
+        assert done.out.splitlines() == [
+            f"hint {n} of {len(HINTS)}: {text}" for n, text in enumerate(HINTS[:stage], start=1)
+        ]
     last = place.grader("hint", NAME).out.splitlines()
     assert len(last) == len(HINTS) + 1
-    assert last[-1] == f"that was all; read section '{MEMORY.exercise('kv_cache_bytes').section}' of assignments/memory/README.md"
+    section = MEMORY.exercise("kv_cache_bytes").section
+    assert last[-1] == f"that was all; read section '{section}' of assignments/memory/README.md"
 
 
 def test_again_shows_what_was_seen_and_nothing_new(place):
@@ -45,8 +57,8 @@ def test_each_exercise_counts_for_itself_and_a_damaged_count_starts_anew(place):
     assert place.grader("hint", NAME).out.count("\n") == 1
 
 
-def test_next_on_stubs_is_the_first_exercise_with_all_that_is_needed(checkout):
-    done = checkout.grader("next")
+def test_next_on_stubs_is_the_first_exercise_with_all_that_is_needed(bundle):
+    done = bundle.grader("next")
     first = MEMORY.exercises[0]
     assert done.code == 0
     assert done.out.startswith(f"memory.{first.id}: {first.title} (10 points, 5 minutes, not begun)")
@@ -54,22 +66,17 @@ def test_next_on_stubs_is_the_first_exercise_with_all_that_is_needed(checkout):
     assert f"pytest assignments/memory --exercise memory.{first.id}" in done.out
 
 
-def test_next_on_half_done_work_is_the_first_that_has_not_passed(checkout, student):
-    stub = "raise NotImplementedError('write me')\n"
-    folder = student(parameters=f"def parameter_count(model):\n    {stub}", budget=f"def gpus_needed(total_bytes, gpu):\n    {stub}")
-    assert checkout.grader("next", "--submission", folder).out.startswith("memory.parameter_count: ")
-    (folder / "memory" / "parameters.py").write_text((checkout.folder / "solutions/memory/parameters.py").read_text())
-    started = checkout.grader("next", "--submission", folder).out
-    assert started.startswith("memory.memory_budget: ")
-    assert "of 10 so far" in started
+def test_next_on_half_done_work_is_the_first_that_has_not_passed(bundle, student):
+    folder = student(budget=f"def gpus_needed(total_bytes, gpu):\n    {STUB}")
+    done = bundle.grader("next", "--submission", folder)
+    assert done.out.startswith("memory.memory_budget: ")
+    assert "of 10 so far" in done.out
 
 
-def test_next_leaves_extra_credit_out_on_the_core_track(checkout, student):
-    folder = student(checkpoint="def checkpoint(function, *inputs):\n    raise NotImplementedError('write me')\n")
+def test_next_leaves_extra_credit_out_on_the_core_track_and_says_when_all_is_done(checkout, bundle, student):
+    folder = student(checkpoint=f"def checkpoint(function, *inputs):\n    {STUB}")
     assert checkout.grader("next", "--submission", folder).out.startswith("memory.checkpoint: ")
-    assert "nothing is left to do on this track" in checkout.grader("next", "--submission", folder, "--track", "core").out
-
-
-def test_next_when_all_is_done_says_so(checkout):
-    done = checkout.grader("next", "--submission", "solutions")
+    folder = student(parameters=LATENT_REFUSED)
+    assert bundle.grader("next", "--submission", folder).out.startswith("memory.latent_parameter_counts: ")
+    done = bundle.grader("next", "--submission", folder, "--track", "core")
     assert (done.code, done.out) == (0, "all visible checks pass: nothing is left to do on this track\n")

@@ -23,13 +23,19 @@ from grader.table import print_report
 
 
 def report(*exercises: ExerciseResult, **more) -> GradeReport:
-    info = SubmissionInfo(id="ada", sha256="ab", files=("memory/state.py",), missing=("memory/budget.py",), notes=("a note",))
+    info = SubmissionInfo(
+        id="ada", sha256="ab", files=("memory/state.py",), missing=("memory/budget.py",), notes=("a note",)
+    )
     environment = Environment(isolation="local", kit_version="0", libraries={"numpy": "2"})
-    return GradeReport(kind="self-check", submission=info, environment=environment, exercises=exercises, **more)
+    return GradeReport(
+        kind="self-check", submission=info, environment=environment, exercises=exercises, **more
+    )
 
 
 def exercise(outcome: Outcome, *checks: CheckResult, **more) -> ExerciseResult:
-    return ExerciseResult(id="memory.some", title="Some", outcome=outcome, points=2.5, max_points=10, checks=checks, **more)
+    return ExerciseResult(
+        id="memory.some", title="Some", outcome=outcome, points=2.5, max_points=10, checks=checks, **more
+    )
 
 
 def check(outcome: Outcome = Outcome.FAILED, **more) -> CheckResult:
@@ -38,14 +44,22 @@ def check(outcome: Outcome = Outcome.FAILED, **more) -> CheckResult:
 
 def shown(given: GradeReport, width: int | None = None) -> str:
     stream = io.StringIO()
-    terminal = {"width": width, "force_terminal": True, "color_system": None} if width else {"soft_wrap": True}
+    terminal = (
+        {"width": width, "force_terminal": True, "color_system": None} if width else {"soft_wrap": True}
+    )
     print_report(given, Console(file=stream, highlight=False, **terminal))
     return stream.getvalue()
 
 
 def test_what_is_written_is_read_again(tmp_path):
-    evidence = (Evidence(name="saved", value=float("nan"), unit="bytes"), Evidence(name="ratio", value=float("inf")))
-    first = report(exercise(Outcome.FAILED, check(message="größer × \x1b[31m\n", hint="h", evidence=evidence[1:])), only=("memory.some",))
+    evidence = (
+        Evidence(name="saved", value=float("nan"), unit="bytes"),
+        Evidence(name="ratio", value=float("inf")),
+    )
+    first = report(
+        exercise(Outcome.FAILED, check(message="größer × \x1b[31m\n", hint="h", evidence=evidence[1:])),
+        only=("memory.some",),
+    )
     write_report(first, tmp_path / "deep" / "report.json")
     assert read_report(tmp_path / "deep" / "report.json") == first
     second = report(exercise(Outcome.FAILED, check(evidence=evidence)))
@@ -112,13 +126,23 @@ def test_a_message_cannot_steer_the_terminal_or_be_markup():
 
 
 def test_a_message_that_several_checks_share_is_shown_once():
-    text = shown(report(exercise(Outcome.FAILED, check(message="same"), check(message="same"), check(message="other"))))
+    text = shown(
+        report(exercise(Outcome.FAILED, check(message="same"), check(message="same"), check(message="other")))
+    )
     assert text.count("same") == 1
     assert text.count("other") == 1
 
 
 def test_a_pending_exercise_says_why_on_its_own_line():
-    text = shown(report(exercise(Outcome.NEEDS_TORCH, check(Outcome.NEEDS_TORCH, message="needs torch: install it"), pending_points=7.5)))
+    text = shown(
+        report(
+            exercise(
+                Outcome.NEEDS_TORCH,
+                check(Outcome.NEEDS_TORCH, message="needs torch: install it"),
+                pending_points=7.5,
+            )
+        )
+    )
     assert len(text.splitlines()) == 2
     assert "needs torch: install it" in text.splitlines()[0]
     assert "7.5 pending" in text

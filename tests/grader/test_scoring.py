@@ -62,7 +62,9 @@ def test_results_come_in_teaching_order_and_extra_credit_is_marked():
     results = score_all({"memory": MEMORY}, {name: [check(O.PASSED)] for name in reversed(names)})
     assert [each.id for each in results] == names
     assert sum(each.points for each in results if not each.extra_credit) == MEMORY.points == 100
-    assert {each.id for each in results if each.extra_credit} == {f"memory.{e.id}" for e in MEMORY.exercises if e.extra_credit}
+    assert {each.id for each in results if each.extra_credit} == {
+        f"memory.{e.id}" for e in MEMORY.exercises if e.extra_credit
+    }
 
 
 def test_thirds_add_up():

@@ -63,7 +63,12 @@ def on_a_terminal(root: Path, *arguments: str) -> tuple[int, list[str]]:
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
     environment["TERM"] = "xterm-256color"
     process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", *arguments], cwd=root, env=environment, stdin=slave, stdout=slave, stderr=slave
+        [sys.executable, "-m", "pytest", *arguments],
+        cwd=root,
+        env=environment,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
     )
     os.close(slave)
     shown = b""
@@ -92,14 +97,6 @@ def test_untouched_stubs_are_one_todo_line_each_and_fit_on_a_screen(checkout):
     assert sum(not line.strip() for line in lines) <= 1
 
 
-def test_without_a_terminal_the_whole_of_what_is_to_do_is_said(checkout):
-    done = checkout.pytest("assignments/memory")
-    assert done.code == 1
-    assert done.err == ""
-    for exercise in MEMORY.exercises:
-        assert exercise.todo in done.out
-
-
 def test_the_solutions_earn_everything(solved):
     extra = sum(each.points for each in MEMORY.exercises if each.extra_credit)
     assert solved.code == 0
@@ -110,7 +107,8 @@ def test_the_solutions_earn_everything(solved):
 def test_calculators_run_without_importing_torch(checkout):
     calculators = [f"--exercise=memory.{each.id}" for each in MEMORY.exercises if "torch" not in each.needs]
     arguments = ["assignments/memory", "--submission", "solutions", *calculators]
-    script = f"import sys, pytest; code = pytest.main({arguments!r}); print('torch' in sys.modules); sys.exit(code)"
+    run = f"code = pytest.main({arguments!r})"
+    script = f"import sys, pytest; {run}; print('torch' in sys.modules); sys.exit(code)"
     done = subprocess.run([sys.executable, "-c", script], cwd=checkout.folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert done.stdout.splitlines()[-1] == "False"
@@ -130,7 +128,10 @@ def test_an_exception_is_told_with_its_file_line_and_source(in_trouble):
     source = (folder / "memory" / "state.py").read_text().splitlines()
     line = next(number for number, text in enumerate(source, start=1) if "# divides" in text)
     text = part(done.out, "bf16_update_lost")
-    assert f"bf16_update_lost raised ZeroDivisionError: float division by zero at memory/state.py, line {line}" in text
+    assert (
+        f"bf16_update_lost raised ZeroDivisionError: float division by zero at memory/state.py, line {line}"
+        in text
+    )
     assert "return weight / 0 == update" in text
 
 
@@ -151,7 +152,9 @@ def test_a_syntax_error_is_told_with_its_line_for_every_exercise_of_the_file(in_
 
 def test_a_lost_function_and_a_lost_return_are_named(in_trouble):
     done, _ = in_trouble
-    assert "activations.py has no function activation_bytes: keep the stub's name" in part(done.out, "activation_bytes")
+    assert "activations.py has no function activation_bytes: keep the stub's name" in part(
+        done.out, "activation_bytes"
+    )
     assert "it returned None: is there a return?" in part(done.out, "kv_cache_bytes")
 
 
@@ -177,7 +180,9 @@ def test_a_stub_among_finished_functions_is_named(checkout, student):
 
 
 def test_one_exercise_can_be_asked_for(checkout):
-    done = checkout.pytest("assignments/memory", "--submission", "solutions", "--exercise", "shape_from_parameter_count")
+    done = checkout.pytest(
+        "assignments/memory", "--submission", "solutions", "--exercise", "shape_from_parameter_count"
+    )
     assert done.code == 0
     assert "  5 of 5 points" in done.out
     assert done.out.count("memory.") == 1
@@ -187,10 +192,16 @@ def test_one_exercise_can_be_asked_for(checkout):
     ("arguments", "named"),
     [
         (("assignments/memory", "--submission", "no/such/folder"), "no/such/folder: no such folder"),
-        (("assignments/memory", "--submission", "specs"), "specs: holds no <assignment>/<file>, such as memory/state.py"),
+        (
+            ("assignments/memory", "--submission", "specs"),
+            "specs: holds no <assignment>/<file>, such as memory/state.py",
+        ),
         (("assignments/memory", "--submission"), "--submission: name a folder"),
         (("--submission", "solutions"), "say which tests to run"),
-        (("assignments/memory", "--exercise", "memory.nope"), "exercise memory.nope: no such exercise, choose one of"),
+        (
+            ("assignments/memory", "--exercise", "memory.nope"),
+            "exercise memory.nope: no such exercise, choose one of",
+        ),
         (("assignments/memory", "--exercise", "nope.nope"), "assignment 'nope': no such assignment"),
     ],
 )
@@ -260,3 +271,15 @@ def test_asserts_plainly(submission):
     assert "test_parameters.py, line" in done.out
     assert "987654321" not in done.text
     assert re.search(r"[\d.]+ pending", done.out)
+
+
+def test_a_test_file_that_does_not_import_is_named_with_the_reason(kit_copy):
+    tests = kit_copy.folder / "assignments" / "memory" / "test_parameters.py"
+    tests.write_text("import nothing_of_that_name\n" + tests.read_text())
+    reason = "test_parameters.py (ModuleNotFoundError: No module named 'nothing_of_that_name')"
+    done = kit_copy.pytest("assignments/memory/test_parameters.py")
+    assert done.code != 0
+    assert f"tests cannot be collected: {reason}" in done.out
+    asked = kit_copy.grader("next")
+    assert asked.code == 2
+    assert asked.err == f"grader: the visible tests cannot be run: {reason}\n"
