@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.faults import CheckFailed
-from grader.quantities import off_by, show, unit_mistake
+from grader.quantities import off_by, roughly_off, show, unit_mistake
 from specs.schema import Spec
 
 
@@ -117,7 +117,7 @@ class Expect:
         if isinstance(got, float) and not math.isfinite(got):
             return f"{name}: {show(got)} is no answer"
         if self.hidden:
-            return f"{name}: {off_by(got, expected)}"
+            return f"{name}: {roughly_off(got, expected)}"
         return f"{name}: got {show(got, unit)}, expected {show(expected, unit)} ({off_by(got, expected)})"
 
     @staticmethod

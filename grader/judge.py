@@ -79,7 +79,10 @@ def run(task: Task, lifeline: int) -> int:
     )
     tests = [path for name in specs for path in (*kit.visible_tests(name), *kit.hidden_tests(name))]
     try:
-        code = pytest.main([*arguments(kit.root, tests), "--continue-on-collection-errors"], plugins=[Installed(judge), plugin])
+        code = pytest.main(
+            [*arguments(kit.root, tests), "--continue-on-collection-errors"],
+            plugins=[Installed(judge), plugin],
+        )
     finally:
         runner.close()
     # pytest ends its session in order after an error of its own too: the checks until then are no grade.

@@ -58,6 +58,22 @@ def off_by(got: float, expected: float) -> str:
     return f"{ratio:.4g} × the right value"
 
 
+def roughly_off(got: float, expected: float) -> str:
+    """How far off, too coarsely to give a hidden value away: a known answer and an exact ratio would tell it."""
+    if expected == 0 or got == 0:
+        return off_by(got, expected)
+    ratio = _ratio(got, expected)
+    if ratio < 0:
+        return "the sign is wrong"
+    direction = "too large" if ratio > 1 else "too small"
+    factor = max(ratio, 1 / ratio) if ratio else math.inf
+    if factor < 1.01:
+        return f"{direction}, by less than 1 %"
+    if factor < 1.5:
+        return f"{direction}, by less than half"
+    return f"{direction}, several times over" if factor > 3 else direction
+
+
 def unit_mistake(got: float, expected: float) -> str:
     """The likely confusion behind a ratio, or an empty string."""
     if not expected or not got:

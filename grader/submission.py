@@ -29,7 +29,9 @@ class Call:
     def key(self) -> str:
         """Names the call by function and arguments."""
         request = self.request
-        return sha256(wire.canonical([request.function, list(request.args), dict(request.kwargs)])).hexdigest()[:24]
+        return sha256(
+            wire.canonical([request.function, list(request.args), dict(request.kwargs)])
+        ).hexdigest()[:24]
 
     @cached_property
     def value(self) -> bytes:
@@ -80,7 +82,9 @@ class Submission:
         require(assignment(name).exercise(exercise))
         if self._deaths[exercise_id] >= self.deaths_before_giving_up:
             last = self._last_death[exercise_id]
-            raise type(last)(f"not run: {self.deaths_before_giving_up} checks of this exercise ended so already")
+            raise type(last)(
+                f"not run: {self.deaths_before_giving_up} checks of this exercise ended so already"
+            )
 
     def __getattr__(self, name: str) -> "AssignmentCalls":
         if name.startswith("_"):

@@ -117,9 +117,8 @@ class _Variants:
             overrides = {
                 (self._spec.name, function): _always(values[index % len(values)])
                 for function, values in self._right.items()
-                if index < len(values)
             }
-            if overrides:
+            if overrides and index < max(map(len, self._right.values())):
                 yield self.judge(f"constant: right value no. {index + 1}", overrides)
         for mistake in self._mistakes.values():
             overrides = {(self._spec.name, name): function for name, function in mistake.functions.items()}

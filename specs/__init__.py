@@ -45,10 +45,11 @@ WIRE_TYPES: dict[str, type[Spec]] = {kind.__name__: kind for kind in _ON_THE_WIR
 """The types that may cross between the judge and a submission."""
 
 __all__ = [
+    "DTYPE_BYTES",
+    "WIRE_TYPES",
     "ActivationBytes",
     "AdapterStateBytes",
     "Adapters",
-    "DTYPE_BYTES",
     "DType",
     "ExpertParameterCount",
     "Experts",
@@ -66,7 +67,6 @@ __all__ = [
     "SpecError",
     "StateBytes",
     "TrainingMemory",
-    "WIRE_TYPES",
     "ZeroStateBytes",
     "from_hf_config",
     "gpu",

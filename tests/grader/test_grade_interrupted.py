@@ -15,8 +15,8 @@ import pytest
 
 from grader import cohort
 from grader.kit import find_kit
-from grader.verdicts import environment
 from grader.report import CheckResult, ExerciseResult, GradeReport, Outcome, SubmissionInfo, read_report
+from grader.verdicts import environment
 from tests.grader.grade_command import (
     SAMPLES,
     Course,
