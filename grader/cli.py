@@ -39,7 +39,9 @@ def main() -> NoReturn:
     if len(sys.argv) < 2:
         sys.argv.append("--help")
     try:
-        code = app(standalone_mode=False)  # else typer prints its errors itself, over several lines
+        code = app(
+            prog_name="grader", standalone_mode=False
+        )  # else typer prints its errors itself, over several lines
         sys.stdout.flush()
         if code == INTERRUPTED:  # what newer typers make of Ctrl-C
             raise KeyboardInterrupt

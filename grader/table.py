@@ -22,6 +22,8 @@ WORDS = {
     Outcome.GRADER_ERROR: ("grader error", "magenta"),
 }
 
+_MOST_SHOWN = 4  # failures of one exercise: enough to see what they have in common
+
 
 def points(value: float) -> str:
     """`7.5`, `10`, never `10.0`."""
@@ -37,7 +39,8 @@ def print_report(report: GradeReport, console: Console | None = None) -> None:
         if out.is_terminal:
             line.truncate(out.width, overflow="ellipsis")
         out.print(line)
-        shown: set[str] = set()
+        shown: set[tuple[str, str]] = set()
+        untold = 0
         # A stub among finished functions is worth a line; an exercise not begun says so already.
         quiet = (Outcome.PASSED, Outcome.TODO) if exercise.outcome is Outcome.TODO else (Outcome.PASSED,)
         for check in exercise.checks:
@@ -45,10 +48,14 @@ def print_report(report: GradeReport, console: Console | None = None) -> None:
                 check.outcome.pending and exercise.outcome.pending and _reason(exercise)
             ):
                 continue
-            text = describe(check)
-            if text not in shown and len(shown) < 4:
-                shown.add(text)
-                out.print(Text(_indent(text, "      ")))
+            told = (check.message, check.hint)
+            if told in shown or len(shown) == _MOST_SHOWN:
+                untold += 1
+                continue
+            shown.add(told)
+            out.print(Text(_indent(describe(check), "      ")))
+        if untold:
+            out.print(f"      and {untold} more {'checks' if untold > 1 else 'check'}", style="dim")
     if report.error:
         out.print(Text(f"  {printable(report.error, 400)}", style="magenta"))
     out.print(totals(report), style="bold", markup=False)
