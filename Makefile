@@ -6,10 +6,11 @@ READY   := $(VENV)/.ready
 SAMPLES := tests/submissions
 OUT     ?= reports
 
-.PHONY: help setup grade test lint verify stubs figures clean
+.PHONY: help setup grade test test-slow lint verify stubs figures clean
 help:
 	@echo "make grade    grade the sample submissions: table, reports/<id>/report.json, reports/summary.csv"
 	@echo "make test     the kit's own tests"
+	@echo "make test-slow  those that need the network: the bundle in a fresh venv"
 	@echo "make lint     ruff and mypy"
 	@echo "make verify   stubs earn 0, solutions full marks, every mistake is caught with its own hint"
 	@echo "make stubs    write assignments/ stubs anew from solutions/"
@@ -24,10 +25,13 @@ $(READY): pyproject.toml constraints.txt
 
 grade: $(READY)
 	@level=sandbox; $(BIN)/grader doctor --sandbox || level=process; \
-	$(BIN)/grader grade $(SAMPLES)/* --out $(OUT) --isolation $$level
+	$(BIN)/grader grade $(SAMPLES)/*/ $(SAMPLES)/*.zip --out $(OUT) --isolation $$level
 
 test: $(READY)
-	$(BIN)/python -m pytest tests
+	$(BIN)/python -m pytest tests -m 'not slow'
+
+test-slow: $(READY)
+	$(BIN)/python -m pytest tests -m slow
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -3,17 +3,18 @@
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 
-from grader.kit import Kit, KitNotFound, find_exercise, find_kit
+from grader.kit import Kit, KitNotFound, check_specs, find_exercise, find_kit
+from grader.printable import printable
+from grader.refusal import BadInput
 from specs.schema import SpecError
 
 app = typer.Typer(
     add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Grades submissions of the Rooflab exercises, and helps with doing them.",
@@ -21,70 +22,120 @@ app = typer.Typer(
 
 USAGE_ERROR = 2
 SOME_NOT_GRADED = 3
+INTERRUPTED = 130
 
 SolutionsOption = Annotated[
-    Path | None, typer.Option("--solutions", metavar="DIR", help="Solutions and hidden tests, where they are kept apart.")
+    Path | None,
+    typer.Option("--solutions", metavar="DIR", help="Solutions and hidden tests, where they are kept apart."),
 ]
 
 
-class BadInput(Exception):
-    """Something that the caller can mend; the text is the whole message."""
+# Base of what typer raises for a wrong command line. Not imported from click: newer typers bring their own.
+_WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]
 
 
 def main() -> NoReturn:
     """Run the command; a mistake of the caller's is one line on stderr and exit code 2."""
+    if len(sys.argv) < 2:
+        sys.argv.append("--help")
     try:
-        app()
+        code = app(
+            prog_name="grader", standalone_mode=False
+        )  # else typer prints its errors itself, over several lines
+        sys.stdout.flush()
+        if code == INTERRUPTED:  # what newer typers make of Ctrl-C
+            raise KeyboardInterrupt
     except (BadInput, KitNotFound, SpecError) as error:
-        print(f"grader: {error}", file=sys.stderr)
-        sys.exit(USAGE_ERROR)
-    except KeyboardInterrupt:
+        _refuse(str(error))
+    except _WrongUsage as error:
+        _refuse(_usage(error))
+    except (KeyboardInterrupt, typer.Abort):
         print("grader: interrupted; run the same command again to go on", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    raise AssertionError("typer always exits")
+    except OSError as error:
+        _refuse(f"{error.filename or 'the system'}: {error.strerror or error}")
+    sys.exit(code)
+
+
+def _refuse(message: str) -> NoReturn:
+    print(f"grader: {printable(message, 2000)}", file=sys.stderr)
+    sys.exit(USAGE_ERROR)
+
+
+def _usage(error: Any) -> str:
+    """What is wrong with the command line, and which help says how it goes."""
+    command = error.ctx.command_path if error.ctx is not None else "grader"
+    message = error.format_message().rstrip(".")
+    return f"{message[:1].lower()}{message[1:]}; {command} --help shows how it goes"
 
 
 def instructors_kit(solutions: Path | None) -> Kit:
-    """The kit with its solutions; refuses a student's bundle."""
+    """The kit with its solutions; refuses a student's bundle, and a folder that lacks a solution."""
     kit = find_kit(solutions=solutions)
     if not kit.has_solutions:
-        raise BadInput(f"{kit.solutions}: no solutions here, this needs the instructor's kit (or pass --solutions DIR)")
+        raise BadInput(
+            f"{kit.solutions}: no solutions here, this needs the instructor's kit (or pass --solutions DIR)"
+        )
+    wanted = [f"{name}/{file}" for name, files in kit.editable().items() for file in files]
+    missing = [name for name in wanted if not (kit.solutions / name).is_file()]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise BadInput(f"{kit.solutions}: not the solutions, {missing[0]}{more} missing")
+    check_specs()
     return kit
 
 
 @app.command()
 def grade(
-    submissions: Annotated[list[Path], typer.Argument(metavar="SUBMISSION...", help="Folders or zip files, one a student.")],
+    submissions: Annotated[
+        list[Path], typer.Argument(metavar="SUBMISSION...", help="Folders or zip files, one a student.")
+    ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where reports go.")],
-    only: Annotated[list[str] | None, typer.Option("--only", metavar="EXERCISE", help="Grade this exercise only; repeatable.")] = None,
-    isolation: Annotated[str, typer.Option("--isolation", metavar="LEVEL", help="sandbox, or process for trusted code.")] = "sandbox",
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Submissions graded at once.")] = os.cpu_count() or 1,
-    seed_file: Annotated[Path | None, typer.Option("--seed-file", help="The course's secret seed [.rooflab/course-seed].")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="EXERCISE", help="Grade this exercise only; repeatable."),
+    ] = None,
+    isolation: Annotated[
+        str, typer.Option("--isolation", metavar="LEVEL", help="sandbox, or process for trusted code.")
+    ] = "sandbox",
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Submissions graded at once.")] = os.cpu_count()
+    or 1,
+    seed_file: Annotated[
+        Path | None, typer.Option("--seed-file", help="The course's secret seed [.rooflab/course-seed].")
+    ] = None,
     solutions: SolutionsOption = None,
 ) -> None:
-    """Grade submissions in a sandbox with the hidden tests: DIR/<id>/report.json, DIR/summary.csv and a table.
+    """Grade submissions in a sandbox with the hidden tests: a report each, DIR/summary.csv and a table.
 
     Exit code 0 when all were graded, 3 when some could not be. Run again, it skips what has not changed.
     """
     from grader.commands.grade import run
 
-    exercises = []
-    for name in only or []:
-        spec, exercise = find_exercise(name)
-        exercises.append(f"{spec.name}.{exercise.id}")
     kit = instructors_kit(solutions)
-    raise typer.Exit(run(kit, submissions, out, tuple(dict.fromkeys(exercises)), isolation, jobs, seed_file))
+    raise typer.Exit(run(kit, submissions, out, _exercises(only), isolation, jobs, seed_file))
+
+
+def _exercises(names: list[str] | None) -> tuple[str, ...]:
+    """Full names of the exercises asked for, each once."""
+    found = [find_exercise(name) for name in names or []]
+    return tuple(dict.fromkeys(f"{spec.name}.{exercise.id}" for spec, exercise in found))
 
 
 @app.command()
-def verify(solutions: SolutionsOption = None) -> None:
-    """Prove the course itself: stubs earn 0, solutions full marks, every mistake is caught with its own hint."""
+def verify(
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="EXERCISE", help="Prove this exercise only; repeatable."),
+    ] = None,
+    solutions: SolutionsOption = None,
+) -> None:
+    """Prove the course itself: stubs earn 0, solutions full marks, each mistake gets its own hint."""
     from grader.commands.verify import run
 
-    raise typer.Exit(run(instructors_kit(solutions)))
+    raise typer.Exit(run(instructors_kit(solutions), _exercises(only)))
 
 
 @app.command()
@@ -113,7 +164,9 @@ def hint(
 
 @app.command(name="next")
 def next_exercise(
-    submission: Annotated[Path | None, typer.Option("--submission", metavar="DIR", help="Whose code [assignments/].")] = None,
+    submission: Annotated[
+        Path | None, typer.Option("--submission", metavar="DIR", help="Whose code [assignments/].")
+    ] = None,
     track: Annotated[str, typer.Option("--track", help="core leaves the extra credit out.")] = "full",
 ) -> None:
     """Say which exercise to do next, and where the handout explains it."""
@@ -121,12 +174,15 @@ def next_exercise(
 
     if track not in ("core", "full"):
         raise BadInput(f"--track {track}: no such track, choose core or full")
+    check_specs()
     show_next(find_kit(), submission, track)
 
 
 @app.command()
 def doctor(
-    sandbox: Annotated[bool, typer.Option("--sandbox", help="Only that: silent when it starts, else one line and exit 1.")] = False,
+    sandbox: Annotated[
+        bool, typer.Option("--sandbox", help="Only that: silent when it starts, else one line and exit 1.")
+    ] = False,
 ) -> None:
     """Check this machine: Python, libraries, the sandbox and its remedy, the interpreter, a GPU."""
     from grader.commands import doctor as checks
@@ -141,7 +197,9 @@ def doctor(
 
 @app.command()
 def release(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder for the students' bundle.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A new or empty folder for the students' bundle.")
+    ],
     solutions: SolutionsOption = None,
 ) -> None:
     """Write the students' bundle: stubs, handouts, visible tests, stored hints; nothing of solutions/."""

@@ -1,9 +1,7 @@
 """Grades many submissions side by side: one judge process each, one report each, nothing lost when interrupted."""
 
 import contextlib
-import csv
 import fcntl
-import io
 import os
 import shutil
 import signal
@@ -19,10 +17,19 @@ from pathlib import Path
 from grader.intake import StagedSubmission, SubmissionRefused, stage, submission_id
 from grader.judge import Task
 from grader.kit import Kit
-from grader.plugin import environment
 from grader.printable import printable
-from grader.report import Environment, GradeReport, ReportUnreadable, SubmissionInfo, read_report, write_atomically, write_report
+from grader.report import (
+    Environment,
+    GradeReport,
+    ReportUnreadable,
+    SubmissionInfo,
+    read_report,
+    write_atomically,
+    write_report,
+)
 from grader.sandbox import Level
+from grader.summary import Row, note_on, summary_csv
+from grader.verdicts import environment
 
 _JUDGE_START_S = 60.0
 _WORK = ".work"
@@ -31,22 +38,6 @@ _OUR_NAMES = frozenset({"summary.csv", ".lock", _WORK})
 
 class CohortRefused(ValueError):
     """The command as a whole makes no sense; one line says why and what to do."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One submission's line in the table."""
-
-    id: str
-    report: GradeReport | None
-    note: str
-    fresh: bool = True
-    """False when an up-to-date report was there already."""
-
-    @property
-    def graded(self) -> bool:
-        """True when there is a grade, provisional or not."""
-        return self.report is not None and not self.report.error
 
 
 @dataclass(frozen=True)
@@ -67,7 +58,9 @@ class Order:
         return tuple(name for name in self.kit.available() if not wanted or name in wanted)
 
 
-def grade(order: Order, submissions: Sequence[Path], on_row: Callable[[Row], None] = lambda row: None) -> list[Row]:
+def grade(
+    order: Order, submissions: Sequence[Path], on_row: Callable[[Row], None] = lambda row: None
+) -> list[Row]:
     """Grade every submission that has no up-to-date report; write `out/<id>/report.json` and `out/summary.csv`.
 
     Returns:
@@ -86,18 +79,24 @@ def grade(order: Order, submissions: Sequence[Path], on_row: Callable[[Row], Non
             rows[index] = Row(printable(path.name or str(path)), None, str(refusal))
             continue
         if name.casefold() in _OUR_NAMES:
-            rows[index] = Row(name, None, f"{name}: the grader has a file of that name in its output folder, rename the submission")
+            rows[index] = Row(
+                name,
+                None,
+                f"{name}: the grader has a file of that name in its output folder, rename the submission",
+            )
             continue
         other = by_folded_name.setdefault(name.casefold(), path)
         if other is not path:
-            raise CohortRefused(f"{printable(str(other))} and {printable(str(path))} would both be {name}: rename one")
+            raise CohortRefused(
+                f"{printable(str(other))} and {printable(str(path))} would both be {name}: rename one"
+            )
         named[name] = (index, path)
     with _folder_of_our_own(order.out) as work:
         current = environment(order.isolation, order.kit, order.seed)
         with ThreadPoolExecutor(max_workers=max(1, order.jobs)) as pool:
             running = _Running()
             futures = {
-                pool.submit(_grade_one, order, name, path, work / f"{index}", current, running): index
+                pool.submit(_row, order, name, path, work / f"{index}", current, running): index
                 for name, (index, path) in named.items()
             }
             try:
@@ -114,29 +113,51 @@ def grade(order: Order, submissions: Sequence[Path], on_row: Callable[[Row], Non
     return result
 
 
-def _grade_one(order: Order, name: str, path: Path, scratch: Path, current: Environment, running: "_Running") -> Row:
-    report_path = order.out / name / "report.json"
-    scratch.mkdir(parents=True)
+def _row(
+    order: Order, name: str, path: Path, scratch: Path, current: Environment, running: "_Running"
+) -> Row:
+    """One submission's row, whatever is wrong with the submission or with the place of its report."""
     try:
-        staged = stage(path, order.kit.editable(), scratch / "staged")
+        return _grade_one(order, name, path, scratch, current, running)
     except SubmissionRefused as refusal:
         return Row(name, None, str(refusal))
     except OSError as error:
-        return Row(name, None, f"{name}: cannot be copied ({error.strerror or type(error).__name__})")
+        where = f" {printable(str(error.filename))}" if error.filename else ""
+        return Row(name, None, f"{name}: cannot be graded ({error.strerror or type(error).__name__}{where})")
+
+
+def _grade_one(
+    order: Order, name: str, path: Path, scratch: Path, current: Environment, running: "_Running"
+) -> Row:
+    report_path = order.out / name / "report.json"
+    scratch.mkdir(parents=True)
+    staged = stage(path, order.kit.editable(), scratch / "staged")
     before = _existing(report_path)
     if before is not None and _up_to_date(before, staged, current, order):
-        return Row(name, before, _note(before), fresh=False)
-    info = SubmissionInfo(id=name, sha256=staged.sha256, files=staged.files, missing=staged.missing, notes=staged.notes)
+        return Row(name, before, note_on(before), fresh=False)
+    info = SubmissionInfo(
+        id=name, sha256=staged.sha256, files=staged.files, missing=staged.missing, notes=staged.notes
+    )
     report = _run_judge(order, staged, info, scratch, current, running)
-    if order.only and not report.error:
-        report = _merged(before, report)
+    if report.error and running.over:
+        return Row(name, None, f"{name}: interrupted")
+    if before is not None and _same_conditions(before, staged.sha256, current):
+        if report.error:  # what was found out before still holds, and stays
+            return Row(name, report, note_on(report))
+        if order.only:
+            report = _merged(before, report)
     write_report(report, report_path)
     shutil.rmtree(scratch, ignore_errors=True)
-    return Row(name, report, _note(report))
+    return Row(name, report, note_on(report))
 
 
 def _run_judge(
-    order: Order, staged: StagedSubmission, info: SubmissionInfo, scratch: Path, current: Environment, running: "_Running"
+    order: Order,
+    staged: StagedSubmission,
+    info: SubmissionInfo,
+    scratch: Path,
+    current: Environment,
+    running: "_Running",
 ) -> GradeReport:
     produced, log = scratch / "report.json", scratch / "judge.log"
     task = Task(
@@ -153,7 +174,9 @@ def _run_judge(
         hide=tuple({order.kit.root, order.kit.solutions, order.out.resolve(), Path.home()}),
     )
     limit_s = _JUDGE_START_S + sum(
-        spec.limits.submission_s + spec.limits.import_s for name, spec in order.kit.available().items() if name in order.assignments
+        spec.limits.submission_s + spec.limits.import_s
+        for name, spec in order.kit.available().items()
+        if name in order.assignments
     )
     with log.open("wb") as stream:
         judge = subprocess.Popen(
@@ -172,7 +195,7 @@ def _run_judge(
             judge.stdin.write(task.model_dump_json().encode() + b"\n")
             judge.stdin.flush()
             judge.wait(timeout=limit_s)
-        except BrokenPipeError:
+        except (BrokenPipeError, ValueError):  # the judge is gone, or an interrupted grader hung up on it
             judge.wait()
         except subprocess.TimeoutExpired:
             why = f"the judge did not finish within {limit_s:.0f} s"
@@ -181,9 +204,14 @@ def _run_judge(
     try:
         return read_report(produced)
     except ReportUnreadable:
-        why = why or f"the judge ended with exit code {judge.returncode} and no report"
-        tail = printable(" ".join(log.read_text(errors="replace").strip().splitlines()[-3:]), 300)
-        return GradeReport(kind="official", submission=info, environment=current, error=f"{why}: {tail}" if tail else why)
+        if not why and judge.returncode < 0:
+            why, tail = f"the judge was killed by signal {-judge.returncode}", ""
+        else:
+            why = why or f"the judge ended with exit code {judge.returncode} and no report"
+            tail = printable(" ".join(log.read_text(errors="replace").strip().splitlines()[-3:]), 300)
+        return GradeReport(
+            kind="official", submission=info, environment=current, error=f"{why}: {tail}" if tail else why
+        )
 
 
 def _judge_environment(kit: Kit, scratch: Path) -> dict[str, str]:
@@ -191,9 +219,19 @@ def _judge_environment(kit: Kit, scratch: Path) -> dict[str, str]:
 
     Its temporary files lie in its scratch folder, which the cohort removes whatever happens to the judge.
     """
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "LC_ALL", "VIRTUAL_ENV")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in ("PATH", "HOME", "LANG", "LC_ALL", "VIRTUAL_ENV")
+    }
     # python -P leaves the working folder out of sys.path; the kit's own folder is where specs and grader are
-    return {**kept, "TMPDIR": str(scratch.resolve()), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(kit.root), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {
+        **kept,
+        "TMPDIR": str(scratch.resolve()),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONPATH": str(kit.root),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
 
 
 class _Running:
@@ -202,14 +240,14 @@ class _Running:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._judges: list[subprocess.Popen[bytes]] = []
-        self._over = False
+        self.over = False
+        """True once the grader was interrupted: no judge's end says anything about a submission any more."""
 
     @contextlib.contextmanager
     def registered(self, judge: subprocess.Popen[bytes]) -> Iterator[None]:
         with self._lock:
             self._judges.append(judge)
-            over = self._over
-        if over:
+        if self.over:
             self.end(judge)
         try:
             yield
@@ -219,9 +257,7 @@ class _Running:
 
     def end(self, judge: subprocess.Popen[bytes]) -> None:
         """Close the judge's input, on which it ends itself and its workers; kill it where that does not help."""
-        with contextlib.suppress(OSError):
-            if judge.stdin is not None:
-                judge.stdin.close()
+        _hang_up(judge)
         try:
             judge.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -232,10 +268,18 @@ class _Running:
     def kill(self) -> None:
         """End all of them."""
         with self._lock:
-            self._over = True
+            self.over = True
             judges = list(self._judges)
         for judge in judges:
+            _hang_up(judge)  # all at once, then wait for each
+        for judge in judges:
             self.end(judge)
+
+
+def _hang_up(judge: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(OSError):
+        if judge.stdin is not None:
+            judge.stdin.close()
 
 
 @contextlib.contextmanager
@@ -245,12 +289,16 @@ def _folder_of_our_own(out: Path) -> Iterator[Path]:
         out.mkdir(parents=True, exist_ok=True)
         lock = open(out / ".lock", "w")  # noqa: SIM115 - held until the block ends
     except OSError as error:
-        raise CohortRefused(f"{printable(str(out))}: cannot be written ({error.strerror}), choose another folder with --out") from None
+        raise CohortRefused(
+            f"{printable(str(out))}: cannot be written ({error.strerror}), choose another folder with --out"
+        ) from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise CohortRefused(f"{printable(str(out))}: another grader is writing there, wait for it or choose another --out") from None
+            raise CohortRefused(
+                f"{printable(str(out))}: another grader is writing there, wait for it or choose another --out"
+            ) from None
         work = out / _WORK
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()
@@ -268,36 +316,28 @@ def _existing(path: Path) -> GradeReport | None:
 
 
 def _up_to_date(before: GradeReport, staged: StagedSubmission, current: Environment, order: Order) -> bool:
-    if before.error or before.submission.sha256 != staged.sha256 or before.environment != current:
+    if not _same_conditions(before, staged.sha256, current):
         return False
     graded = {exercise.id for exercise in before.exercises}
-    wanted = order.only or {f"{name}.{exercise.id}" for name, spec in order.kit.available().items() for exercise in spec.exercises}
+    wanted = order.only or {
+        f"{name}.{exercise.id}" for name, spec in order.kit.available().items() for exercise in spec.exercises
+    }
     if any(check.outcome == "grader_error" for exercise in before.exercises for check in exercise.checks):
         return False
     return graded.issuperset(wanted)
 
 
-def _merged(before: GradeReport | None, now: GradeReport) -> GradeReport:
-    """A partial grading laid over an earlier one of the same files under the same conditions."""
-    if before is None or before.error or before.submission.sha256 != now.submission.sha256 or before.environment != now.environment:
-        return now
+def _same_conditions(before: GradeReport, sha256: str, current: Environment) -> bool:
+    """True for a grade of the same files, by the same kit, seed and libraries."""
+    return not before.error and before.submission.sha256 == sha256 and before.environment == current
+
+
+def _merged(before: GradeReport, now: GradeReport) -> GradeReport:
+    """A partial grading laid over an earlier one under the same conditions."""
     fresh = {exercise.id: exercise for exercise in now.exercises}
     kept = [fresh.pop(exercise.id, exercise) for exercise in before.exercises]
     only = tuple(dict.fromkeys((*before.only, *now.only))) if before.only else ()
     return now.model_copy(update={"exercises": (*kept, *fresh.values()), "only": only})
-
-
-def _note(report: GradeReport) -> str:
-    if report.error:
-        return report.error
-    counts: dict[str, int] = {}
-    for exercise in report.exercises:
-        outcome = exercise.outcome.value
-        if outcome in ("crashed", "timed_out", "integrity", "grader_error"):
-            counts[outcome] = counts.get(outcome, 0) + 1
-    if all(exercise.outcome == "todo" for exercise in report.exercises):
-        return "untouched"
-    return ", ".join(f"{name.replace('_', ' ')} in {count}" for name, count in counts.items())
 
 
 def _all_rows(out: Path, rows: Iterable[Row]) -> list[Row]:
@@ -308,43 +348,5 @@ def _all_rows(out: Path, rows: Iterable[Row]) -> list[Row]:
         if path.parent.name not in known:
             report = _existing(path)
             if report is not None:
-                result.append(Row(path.parent.name, report, _note(report), fresh=False))
+                result.append(Row(path.parent.name, report, note_on(report), fresh=False))
     return result
-
-
-def summary_csv(rows: Sequence[Row]) -> str:
-    """One line a submission. Ungraded is blank, never 0; what a spreadsheet would run as a formula is quoted away."""
-    exercises = list(dict.fromkeys(each.id for row in rows if row.report for each in row.report.exercises))
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["submission", "points", "max_points", "extra_points", "pending_points", "provisional", *exercises, "isolation", "note"])
-    for row in rows:
-        if not row.graded or row.report is None:
-            writer.writerow([row.id, "", "", "", "", "", *[""] * len(exercises), "", _no_formula(row.note)])
-            continue
-        report = row.report
-        by_id = {each.id: each for each in report.exercises}
-        extra = sum(each.points for each in report.exercises if each.extra_credit)
-        cells = []
-        for exercise in exercises:
-            each = by_id.get(exercise)
-            undecided = each is None or (each.pending_points == each.max_points and each.points == 0)
-            cells.append("" if undecided or each is None else f"{each.points:g}")
-        writer.writerow(
-            [
-                row.id,
-                f"{report.points - extra:g}",
-                f"{report.max_points:g}",
-                f"{extra:g}",
-                f"{report.pending_points:g}",
-                "yes" if report.provisional else "no",
-                *cells,
-                report.environment.isolation,
-                _no_formula(row.note),
-            ]
-        )
-    return stream.getvalue()
-
-
-def _no_formula(text: str) -> str:
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

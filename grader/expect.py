@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.faults import CheckFailed
-from grader.quantities import off_by, show, unit_mistake
+from grader.quantities import off_by, roughly_off, show, unit_mistake
 from specs.schema import Spec
 
 
@@ -18,7 +18,15 @@ class Expect:
     def __init__(self, hidden: bool = False) -> None:
         self.hidden = hidden
 
-    def terms(self, got: Any, expected: Spec | Mapping[str, Any], *, unit: str = "", case: str = "", rel: float = 0.0) -> None:
+    def terms(
+        self,
+        got: Any,
+        expected: Spec | Mapping[str, Any],
+        *,
+        unit: str = "",
+        case: str = "",
+        rel: float = 0.0,
+    ) -> None:
         """Compare term by term.
 
         Args:
@@ -28,7 +36,11 @@ class Expect:
             case: what was asked, in words that a student knows ("GPT-2 small").
             rel: relative tolerance; 0 compares integers exactly, floats to 1e-9.
         """
-        wanted = dict(expected) if isinstance(expected, Mapping) else {n: getattr(expected, n) for n in type(expected).model_fields}
+        wanted = (
+            dict(expected)
+            if isinstance(expected, Mapping)
+            else {n: getattr(expected, n) for n in type(expected).model_fields}
+        )
         given = self._as_terms(got, wanted, case)
         wrong = [name for name in wanted if self._wrong(given[name], wanted[name], rel)]
         if not wrong:
@@ -37,7 +49,11 @@ class Expect:
         if len(wrong) > 4:
             lines.append(f"and {len(wrong) - 4} more terms")
         swapped = self._swapped(given, wanted, wrong)
-        causes = {unit_mistake(given[name], wanted[name]) for name in wrong if _is_number(given[name]) and _is_number(wanted[name])}
+        causes = {
+            unit_mistake(given[name], wanted[name])
+            for name in wrong
+            if _is_number(given[name]) and _is_number(wanted[name])
+        }
         cause = swapped or (causes.pop() if len(causes) == 1 else "")
         raise CheckFailed("\n".join(lines) + (f"\nlikely cause: {cause}" if cause else ""))
 
@@ -52,13 +68,11 @@ class Expect:
 
     def equal(self, got: Any, expected: bool | str | Sequence[Any], *, case: str = "") -> None:
         """Compare something that is no number: a truth value, a name, a list of names."""
-        if type(got).__name__ == "bool_" or (isinstance(expected, bool) and type(got) is not bool and hasattr(got, "item")):
-            got = got.item()
         if isinstance(expected, bool) and not isinstance(got, bool):
             raise CheckFailed(f"{_prefix(case)}True or False is needed, and it returned {self._kind(got)}")
         if not isinstance(expected, str | bool) and isinstance(got, list | tuple):
             got, expected = list(got), list(expected)
-        if type(got) is not type(expected) or got != expected:
+        if not _same(got, expected):
             if self.hidden:
                 raise CheckFailed(f"{_prefix(case)}not the right answer")
             raise CheckFailed(f"{_prefix(case)}got {show(got)}, expected {show(expected)}")
@@ -70,16 +84,30 @@ class Expect:
 
     def _as_terms(self, got: Any, wanted: Mapping[str, Any], case: str) -> dict[str, Any]:
         if isinstance(got, Spec):
-            given = {name: getattr(got, name, None) for name in wanted}
+            names = set(type(got).model_fields)
+            if not names >= set(wanted):
+                raise CheckFailed(
+                    f"{_prefix(case)}needed are {', '.join(wanted)}, and it returned {type(got).__name__}"
+                )
+            given = {name: getattr(got, name) for name in wanted}
         elif isinstance(got, dict):
             given = {name: got.get(name) for name in wanted}
             unknown = [name for name in got if name not in wanted]
             if unknown and len(wanted) > len(set(wanted) & set(got)):
                 # A key that the submission made could carry a hidden input out.
                 name = "what it returned" if self.hidden else show(unknown[0])
-                raise CheckFailed(f"{_prefix(case)}no term is called {name}; the terms are {', '.join(wanted)}")
+                raise CheckFailed(
+                    f"{_prefix(case)}no term is called {name}; the terms are {', '.join(wanted)}"
+                )
+            missing = [name for name in wanted if name not in got]
+            if missing:
+                raise CheckFailed(
+                    f"{_prefix(case)}the term {missing[0]} is missing; the terms are {', '.join(wanted)}"
+                )
         else:
-            raise CheckFailed(f"{_prefix(case)}terms are needed ({', '.join(wanted)}), and it returned {self._kind(got)}")
+            raise CheckFailed(
+                f"{_prefix(case)}terms are needed ({', '.join(wanted)}), and it returned {self._kind(got)}"
+            )
         for name, value in given.items():
             if not _is_number(value):
                 raise CheckFailed(f"{_prefix(case)}{name}: a number is needed, and it is {self._kind(value)}")
@@ -89,7 +117,7 @@ class Expect:
         if isinstance(got, float) and not math.isfinite(got):
             return f"{name}: {show(got)} is no answer"
         if self.hidden:
-            return f"{name}: {off_by(got, expected)}"
+            return f"{name}: {roughly_off(got, expected)}"
         return f"{name}: got {show(got, unit)}, expected {show(expected, unit)} ({off_by(got, expected)})"
 
     @staticmethod
@@ -109,9 +137,21 @@ class Expect:
         return f"a {type(value).__name__}"
 
     def _swapped(self, given: Mapping[str, Any], wanted: Mapping[str, Any], wrong: Sequence[str]) -> str:
-        if len(wrong) == 2 and not self._wrong(given[wrong[0]], wanted[wrong[1]], 0) and not self._wrong(given[wrong[1]], wanted[wrong[0]], 0):
+        if (
+            len(wrong) == 2
+            and not self._wrong(given[wrong[0]], wanted[wrong[1]], 0)
+            and not self._wrong(given[wrong[1]], wanted[wrong[0]], 0)
+        ):
             return f"{wrong[0]} and {wrong[1]} are swapped"
         return ""
+
+
+def _same(got: Any, expected: Any) -> bool:
+    """Equal and of one type; False where the two cannot be compared, as a list with an array in it cannot."""
+    try:
+        return type(got) is type(expected) and bool(got == expected)
+    except Exception:
+        return False
 
 
 def _is_number(value: Any) -> bool:

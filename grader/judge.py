@@ -20,6 +20,7 @@ from grader.kit import find_kit
 from grader.official import SandboxedRunner, stage_kit
 from grader.report import GradeReport, SubmissionInfo, write_report
 from grader.session import Installed, arguments
+from grader.verdicts import Judge
 
 
 class Task(BaseModel):
@@ -51,8 +52,10 @@ def _die_with_the_grader(lifeline: int, end: Callable[[], None]) -> None:
     """Wait until `lifeline` ends, which is when the grader is gone; then end everything."""
     while os.read(lifeline, 4096):
         pass
-    end()
-    os._exit(1)
+    try:
+        end()
+    finally:
+        os._exit(1)  # whatever the main thread did to the workers meanwhile: they die with this process
 
 
 def run(task: Task, lifeline: int) -> int:
@@ -65,7 +68,7 @@ def run(task: Task, lifeline: int) -> int:
     runner = SandboxedRunner(stage_kit(kit, task.scratch), task.staged, specs, task.isolation, task.hide)
     threading.Thread(target=_die_with_the_grader, args=[lifeline, runner.close], daemon=True).start()
     reports: list[GradeReport] = []
-    judge = plugin.Judge(
+    judge = Judge(
         kit,
         runner,
         task.info,
@@ -76,7 +79,10 @@ def run(task: Task, lifeline: int) -> int:
     )
     tests = [path for name in specs for path in (*kit.visible_tests(name), *kit.hidden_tests(name))]
     try:
-        code = pytest.main([*arguments(kit.root, tests), "--continue-on-collection-errors"], plugins=[Installed(judge), plugin])
+        code = pytest.main(
+            [*arguments(kit.root, tests), "--continue-on-collection-errors"],
+            plugins=[Installed(judge), plugin],
+        )
     finally:
         runner.close()
     # pytest ends its session in order after an error of its own too: the checks until then are no grade.

@@ -1,9 +1,11 @@
 """Where things are: the kit's folders, whoever installed it and wherever the command is started."""
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from specs import gpus, models, recipes
 from specs.assignment import Assignment, Exercise, assignment, assignments
 from specs.schema import SpecError
 
@@ -46,7 +48,7 @@ class Kit:
         return {name: spec for name, spec in assignments().items() if (self.assignments / name).is_dir()}
 
     def sha256(self) -> str:
-        """Over everything that decides a grade: specs, checks, oracles, engine. A change means: grade again."""
+        """Over all that decides a grade: specs, checks, oracles, engine. A change means: grade again."""
         digest = hashlib.sha256()
         for folder in (self.root / "specs", self.root / "grader", self.root / "kernels_ref", self.solutions):
             for path in sorted(folder.rglob("*")):
@@ -71,13 +73,35 @@ def find_kit(start: Path | None = None, solutions: Path | None = None) -> Kit:
         KitNotFound: neither has an `assignments` folder, or `solutions` was given and is no folder.
     """
     if solutions is not None and not solutions.is_dir():
-        raise KitNotFound(f"{solutions}: no such folder, pass the folder that holds <assignment>/hidden with --solutions")
+        raise KitNotFound(
+            f"{solutions}: no such folder, pass the folder that holds <assignment>/hidden with --solutions"
+        )
     here = (start or Path.cwd()).resolve()
     package_parent = Path(__file__).resolve().parent.parent
     for candidate in (here, *here.parents, package_parent):
         if (candidate / "assignments").is_dir() and (candidate / "pyproject.toml").is_file():
             return Kit(candidate, (solutions or candidate / "solutions").resolve())
     raise KitNotFound(f"{here}: no assignments/ here or above, run this inside the kit's folder")
+
+
+def check_specs() -> None:
+    """Read every spec file (0.06 s), so that a broken one is named before any work is judged by it.
+
+    Raises:
+        SpecError: a file is broken; the message names it and the field.
+    """
+    for read in (assignments, recipes, gpus, models):
+        read()
+
+
+def no_work_in(root: Path, editable: Mapping[str, Sequence[str]]) -> str:
+    """Why a folder is nobody's work on these assignments, in a few words; empty where it is."""
+    if not root.is_dir():
+        return "no such folder"
+    if not any((root / name / file).is_file() for name, files in editable.items() for file in files):
+        example = next((f"{name}/{files[0]}" for name, files in editable.items()), "memory/state.py")
+        return f"holds no <assignment>/<file>, such as {example}"
+    return ""
 
 
 def find_exercise(name: str) -> tuple[Assignment, Exercise]:

@@ -1,8 +1,8 @@
-"""Named mistakes: plausible wrong functions, and how the hint of one is found from what a student's code returned.
+"""Named mistakes: plausible wrong functions, and how one's hint is found from what a student's code returned.
 
-A mistake is one file in `solutions/<assignment>/mistakes/`: a docstring that says what is wrong, EXERCISE, HINT,
-FAILS (names of the test functions that must fail), and the wrong function itself, or, for what no value shows,
-SYMPTOMS (names of failed properties). It may import the right functions: `from ..state import ... as right`.
+A mistake is one file in `solutions/<assignment>/mistakes/`: a docstring that says what is wrong, EXERCISE,
+HINT, FAILS (names of the test functions that must fail), and the wrong function itself, or, for what no value
+shows, SYMPTOMS (names of failed properties). It may import the right functions, `from ..state import ...`.
 """
 
 import importlib
@@ -50,8 +50,10 @@ class HintSource(Protocol):
         """The hint of one mistake."""
 
 
-def find_hint(source: HintSource, exercise: str, calls: Sequence[Call], earlier: Iterable[Call], symptom: str) -> tuple[str, str]:
-    """The one mistake that explains a failed check, as (name, hint); two empty strings unless exactly one does.
+def find_hint(
+    source: HintSource, exercise: str, calls: Sequence[Call], earlier: Iterable[Call], symptom: str
+) -> tuple[str, str]:
+    """The one mistake that explains a failed check, as (name, hint); two empty strings if not just one does.
 
     Args:
         calls: calls of the failed check. All of them must fit, else the last one alone must.
@@ -72,13 +74,13 @@ def find_hint(source: HintSource, exercise: str, calls: Sequence[Call], earlier:
 
 
 def _explaining(source: HintSource, exercise: str, calls: Iterable[Call]) -> set[str]:
-    """Mistakes that fit every call; one that leaves a function alone fits that function's calls if they are right."""
+    """Mistakes that fit every call; one that leaves a function alone fits that function's right calls."""
     sets = [source.explains(exercise, call) for call in calls]
     return set.intersection(*sets) if sets else set()
 
 
 def solution_package(solutions: Path, assignment: str) -> str:
-    """Name of a package that holds the solution's modules, so that relative imports in and among them work."""
+    """Name of a package that holds the solution's modules, so that relative imports among them work."""
     key = sha256(str(solutions.resolve()).encode()).hexdigest()[:8]
     name = f"_solutions_{key}_{assignment}"
     if name not in sys.modules:
@@ -118,13 +120,21 @@ def _mistake(path: Path, module: types.ModuleType, assignment: str) -> Mistake:
     functions = {
         name: value
         for name, value in vars(module).items()
-        if isinstance(value, types.FunctionType) and value.__module__ == module.__name__ and not name.startswith("_")
+        if isinstance(value, types.FunctionType)
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
     }
     if not functions:
         raise MistakeBroken(f"{path}: defines no wrong function")
     symptoms = tuple(getattr(module, "SYMPTOMS", ()))
     return Mistake(
-        f"{exercise}.{path.stem}", exercise, module.__doc__.strip().splitlines()[0], module.HINT, tuple(module.FAILS), symptoms, functions
+        f"{exercise}.{path.stem}",
+        exercise,
+        module.__doc__.strip().splitlines()[0],
+        module.HINT,
+        tuple(module.FAILS),
+        symptoms,
+        functions,
     )
 
 
@@ -153,7 +163,9 @@ class LiveMistakes:
 
     def shows(self, exercise: str, symptom: str) -> set[str]:
         """Names of the mistakes that list this symptom."""
-        return {mistake.name for mistake in self._by_exercise.get(exercise, []) if symptom in mistake.symptoms}
+        return {
+            mistake.name for mistake in self._by_exercise.get(exercise, []) if symptom in mistake.symptoms
+        }
 
     def hint(self, mistake: str) -> str:
         """The hint of one mistake."""
@@ -202,7 +214,7 @@ class StoredMistakes:
 
 
 def stored_form(mistakes: Sequence[Mistake], calls: Mapping[str, Sequence[Call]]) -> dict[str, Any]:
-    """What StoredMistakes reads: for each visible call the digests of the wrong values. No right value, no code.
+    """What StoredMistakes reads: for each visible call the digests of the wrong values. No right value.
 
     Args:
         calls: the calls that the visible tests make, by exercise.

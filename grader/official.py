@@ -63,7 +63,13 @@ class SandboxedRunner:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.isolation: str = level
-        self._kit_view, self._submission, self._specs, self._level, self._hide = kit_view, submission, specs, level, hide
+        self._kit_view, self._submission, self._specs, self._level, self._hide = (
+            kit_view,
+            submission,
+            specs,
+            level,
+            hide,
+        )
         self._clock = clock
         self._workers: dict[str, _Worker] = {}
         self._spent_s: dict[str, float] = {}
@@ -84,7 +90,9 @@ class SandboxedRunner:
         if left_s <= 0:
             raise TimedOut(f"not run: the submission used up its {limits.submission_s:g} s")
         if self._answers_bytes.get(request.assignment, 0) > _ANSWERS_BYTES:
-            raise Raised(f"not run: what the submission returned is larger than {_ANSWERS_BYTES >> 20} MiB in all")
+            raise Raised(
+                f"not run: what the submission returned is larger than {_ANSWERS_BYTES >> 20} MiB in all"
+            )
         began = self._clock()
         try:
             worker = self._worker(request.assignment)
@@ -146,14 +154,22 @@ class SandboxedRunner:
 class _Worker:
     """One worker process and the judge's end of its wire."""
 
-    def __init__(self, kit_view: Path, submission: Path, level: Level, limits: Limits, hide: Sequence[Path]) -> None:
+    def __init__(
+        self, kit_view: Path, submission: Path, level: Level, limits: Limits, hide: Sequence[Path]
+    ) -> None:
         self.loaded: set[str] = set()
         self.last_answer_bytes = 0
         self._submission = submission
         self._ours, theirs = socket.socketpair()
         try:
             self.confined: Confined = launch(
-                level, kit=kit_view, submission=submission, entry="worker/serve.py", wire=theirs, limits=limits, hide=hide
+                level,
+                kit=kit_view,
+                submission=submission,
+                entry="worker/serve.py",
+                wire=theirs,
+                limits=limits,
+                hide=hide,
             )
         except BaseException:
             self._ours.close()
@@ -162,7 +178,9 @@ class _Worker:
             wire.receive_frame(self._ours, time.monotonic() + _START_S)
         except wire.WireError as error:
             self.close()
-            raise WorkerNotStarted(f"no worker came up ({error}): {printable(self.confined.output(), 300)}") from None
+            raise WorkerNotStarted(
+                f"no worker came up ({error}): {printable(self.confined.output(), 300)}"
+            ) from None
 
     def close(self) -> None:
         """Kill the worker and all its processes."""
@@ -176,7 +194,9 @@ class _Worker:
             Todo, Raised: the submission's own doing.
             Crashed, TimedOut, Tampered: the worker is of no use any more.
         """
-        arguments, storages = wire.encode((request.args, dict(request.kwargs))) if verb != "load" else (None, [])
+        arguments, storages = (
+            wire.encode((request.args, dict(request.kwargs))) if verb != "load" else (None, [])
+        )
         question = {
             "id": secrets.token_hex(8),
             "verb": verb,
@@ -259,7 +279,7 @@ class _Worker:
 
 
 def stage_kit(kit: Kit, into: Path) -> Path:
-    """Copy what a worker may see: its own code, the code of specs, models, GPUs, recipes. No published value, no test."""
+    """Copy what a worker may see: its own code, the code of specs, models, GPUs, recipes; no published value."""
     view = into / "kit"
     package = Path(__file__).resolve().parent
     specs = kit.root / "specs"
@@ -270,6 +290,10 @@ def stage_kit(kit: Kit, into: Path) -> Path:
     ignore = shutil.ignore_patterns("__pycache__", "*.pyc")
     shutil.copytree(package / "worker", view / "worker", ignore=ignore)
     shutil.copytree(
-        specs, view / "specs", ignore=shutil.ignore_patterns("__pycache__", "*.pyc", "assignments", "published", "assignment.py", "published.py")
+        specs,
+        view / "specs",
+        ignore=shutil.ignore_patterns(
+            "__pycache__", "*.pyc", "assignments", "published", "assignment.py", "published.py"
+        ),
     )
     return view

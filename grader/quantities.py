@@ -24,11 +24,20 @@ def show(value: object, unit: str = "") -> str:
     if isinstance(value, bool) or value is None:
         return repr(value)
     if isinstance(value, int):
-        text = f"{value:,}" if abs(value) < 10**21 else f"{float(value):.6g}" if abs(value) < 10**300 else "a huge number"
+        text = (
+            f"{value:,}"
+            if abs(value) < 10**21
+            else f"{float(value):.6g}"
+            if abs(value) < 10**300
+            else "a huge number"
+        )
     elif isinstance(value, float):
         text = f"{int(value):,}" if value.is_integer() and abs(value) < 1e15 else f"{value:.9g}"
     else:
-        text = repr(value)
+        try:
+            text = repr(value)
+        except Exception:  # an integer of thousands of digits inside, or nesting without end
+            return f"a {type(value).__name__} that is too large to show"
         return text if len(text) <= 200 else text[:197] + "..."
     if unit == "bytes" and isinstance(value, int | float) and 1e9 <= abs(value) < 1e18:
         return f"{text} bytes ({value / 1e9:.4g} GB)"
@@ -42,9 +51,27 @@ def off_by(got: float, expected: float) -> str:
     ratio = _ratio(got, expected)
     if ratio < 0:
         return "the sign is wrong"
+    if abs(ratio - 1) < 1e-9:
+        return "very near, and not equal"
     if abs(ratio - 1) < 5e-4:
         return f"off by {(ratio - 1) * 100:+.2g} %"
     return f"{ratio:.4g} × the right value"
+
+
+def roughly_off(got: float, expected: float) -> str:
+    """How far off, too coarsely to give a hidden value away: a known answer and an exact ratio would tell it."""
+    if expected == 0 or got == 0:
+        return off_by(got, expected)
+    ratio = _ratio(got, expected)
+    if ratio < 0:
+        return "the sign is wrong"
+    direction = "too large" if ratio > 1 else "too small"
+    factor = max(ratio, 1 / ratio) if ratio else math.inf
+    if factor < 1.01:
+        return f"{direction}, by less than 1 %"
+    if factor < 1.5:
+        return f"{direction}, by less than half"
+    return f"{direction}, several times over" if factor > 3 else direction
 
 
 def unit_mistake(got: float, expected: float) -> str:
@@ -59,7 +86,7 @@ def unit_mistake(got: float, expected: float) -> str:
 
 
 def _ratio(got: float, expected: float) -> float:
-    """`got / expected`, infinite where it is beyond a float: an integer that a submission returns has no bound."""
+    """`got / expected`, infinite where it is beyond a float: a submission's integer has no bound."""
     try:
         return got / expected
     except OverflowError:

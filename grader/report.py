@@ -37,7 +37,8 @@ PENDING = frozenset({Outcome.NEEDS_TORCH, Outcome.NEEDS_GPU, Outcome.INCONCLUSIV
 class Model(BaseModel):
     """Base of the report's parts: frozen, no unknown fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # JSON has no NaN and no infinity; as strings they come back as they were.
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
 
 
 class Evidence(Model):
@@ -188,5 +189,7 @@ def read_report(path: Path) -> GradeReport:
         problem = error.errors(include_url=False)[0]
         raise ReportUnreadable(f"{path}: not a report of this version ({problem['msg']})") from None
     if report.schema_version != SCHEMA_VERSION:
-        raise ReportUnreadable(f"{path}: report version {report.schema_version}, this kit reads {SCHEMA_VERSION}")
+        raise ReportUnreadable(
+            f"{path}: report version {report.schema_version}, this kit reads {SCHEMA_VERSION}"
+        )
     return report

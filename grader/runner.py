@@ -109,8 +109,14 @@ def raised(request: Request, description: Mapping[str, Any], importing: bool = F
     if frames:
         file, line, source = frames[-1]
         where = f" at {file}, line {line}" + (f": {source}" if source else "")
-    message = f"{description['type']}: {description['message']}" if description["message"] else description["type"]
+    message = (
+        f"{description['type']}: {description['message']}" if description["message"] else description["type"]
+    )
     what = f"{request.file} cannot be imported:" if importing else f"{request.function} raised"
     # The text is the submission's, and so is the name of a class of its own.
-    known = description["type"] if isinstance(getattr(builtins, description["type"], None), type) else "an exception"
+    known = (
+        description["type"]
+        if isinstance(getattr(builtins, description["type"], None), type)
+        else "an exception"
+    )
     return Raised(f"{what} {message}{where}", hidden_message=f"{what} {known}{where}")

@@ -53,7 +53,9 @@ def overall(checks: Iterable[CheckResult]) -> Outcome:
     return next(outcome for outcome in _WORST_FIRST if outcome in outcomes)
 
 
-def score_all(specs: Mapping[str, Assignment], checks: Mapping[str, Sequence[CheckResult]]) -> tuple[ExerciseResult, ...]:
+def score_all(
+    specs: Mapping[str, Assignment], checks: Mapping[str, Sequence[CheckResult]]
+) -> tuple[ExerciseResult, ...]:
     """Results of every exercise that has checks, in the order of the specs."""
     results = []
     for spec in specs.values():

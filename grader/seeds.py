@@ -30,9 +30,13 @@ def course_seed(path: Path) -> bytes:
                 stream.write(secrets.token_hex(_SEED_BYTES) + "\n")
         seed = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except (OSError, ValueError) as error:
-        raise SeedUnreadable(f"{path}: cannot be used as seed file ({type(error).__name__}), restore it from a backup") from None
+        raise SeedUnreadable(
+            f"{path}: cannot be used as seed file ({type(error).__name__}), restore it from a backup"
+        ) from None
     if len(seed) != _SEED_BYTES:
-        raise SeedUnreadable(f"{path}: holds {len(seed)} bytes where {_SEED_BYTES} are needed, restore it from a backup")
+        raise SeedUnreadable(
+            f"{path}: holds {len(seed)} bytes where {_SEED_BYTES} are needed, restore it from a backup"
+        )
     return seed
 
 

@@ -11,22 +11,33 @@ from _pytest.runner import runtestprotocol
 
 from grader import plugin
 from grader.report import GradeReport
+from grader.verdicts import Judge
 
 
 class CollectionBroken(RuntimeError):
-    """The tests themselves cannot be collected; the text is pytest's own account."""
+    """The tests themselves cannot be collected; the text is pytest's reason, in one line."""
 
 
 def arguments(root: Path, tests: Iterable[Path]) -> list[str]:
     """pytest's arguments for a judge: nothing of the host's configuration, no cache."""
-    fixed = ["-p", "no:cacheprovider", "-p", "no:logging", "-c", os.devnull, "--rootdir", str(root), "--import-mode=importlib"]
+    fixed = [
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:logging",
+        "-c",
+        os.devnull,
+        "--rootdir",
+        str(root),
+        "--import-mode=importlib",
+    ]
     return [*fixed, *map(str, tests)]
 
 
 class Installed:
     """Hands a judge that exists already to the plug-in."""
 
-    def __init__(self, judge: plugin.Judge) -> None:
+    def __init__(self, judge: Judge) -> None:
         self.judge = judge
 
     @pytest.hookimpl(tryfirst=True)
@@ -35,9 +46,14 @@ class Installed:
 
 
 class Variants(Installed):
-    """Runs the collected checks once for each judge that `judges` yields, all or those of the judge's `only`."""
+    """Runs the collected checks, all or those of `only`, once for each judge that `judges` yields."""
 
-    def __init__(self, first: plugin.Judge, judges: Iterable[plugin.Judge], on_report: Callable[[plugin.Judge, GradeReport], None]) -> None:
+    def __init__(
+        self,
+        first: Judge,
+        judges: Iterable[Judge],
+        on_report: Callable[[Judge, GradeReport], None],
+    ) -> None:
         super().__init__(first)
         self._judges, self._on_report = judges, on_report
         self.exercises: dict[str, list[tuple[str, bool]]] = {}
@@ -50,10 +66,14 @@ class Variants(Installed):
             marker = item.get_closest_marker("exercise")
             if marker is not None:
                 function = getattr(item, "originalname", item.name)
-                self.exercises.setdefault(str(marker.args[0]), []).append((function, self.judge.is_hidden(item)))
+                self.exercises.setdefault(str(marker.args[0]), []).append(
+                    (function, self.judge.is_hidden(item))
+                )
         for judge in self._judges:
             session.config.stash[plugin.JUDGE] = judge
-            items = [item for item in session.items if not judge.only or plugin.exercise_of(item) in judge.only]
+            items = [
+                item for item in session.items if not judge.only or plugin.exercise_of(item) in judge.only
+            ]
             for item, following in zip(items, [*items[1:], None], strict=True):
                 runtestprotocol(item, log=False, nextitem=following)  # as the plug-ins do that rerun tests
             self._on_report(judge, judge.report())
@@ -61,12 +81,33 @@ class Variants(Installed):
         return True
 
 
+def run_quietly(root: Path, tests: Iterable[Path], plugins: list[object]) -> tuple[int, str]:
+    """Run pytest in this process without the machine's other plug-ins; its exit code and what it printed."""
+    output = io.StringIO()
+    before = os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    try:
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            code = pytest.main(arguments(root, tests), plugins=plugins)
+    finally:
+        del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
+        if before is not None:
+            os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = before
+    return int(code), output.getvalue()
+
+
+def why_not(judge: Judge, output: str) -> str:
+    """The reason for which pytest did not run the checks, in one line."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return "; ".join(judge.collection_errors) or (lines or ["no output"])[-1]
+
+
 def run_variants(
     root: Path,
     tests: Sequence[Path],
-    first: plugin.Judge,
-    judges: Iterator[plugin.Judge],
-    on_report: Callable[[plugin.Judge, GradeReport], None],
+    first: Judge,
+    judges: Iterator[Judge],
+    on_report: Callable[[Judge, GradeReport], None],
 ) -> dict[str, list[tuple[str, bool]]]:
     """Collect `tests` once, run them for each judge, and hand over each report.
 
@@ -77,10 +118,7 @@ def run_variants(
         CollectionBroken: a test file does not import, or names an exercise that does not exist.
     """
     variants = Variants(first, judges, on_report)
-    output = io.StringIO()
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-        code = pytest.main(arguments(root, tests), plugins=[variants, plugin])
+    code, output = run_quietly(root, tests, [variants, plugin])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        raise CollectionBroken(output.getvalue().strip()[-2000:])
+        raise CollectionBroken(why_not(first, output))
     return variants.exercises

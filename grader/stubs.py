@@ -26,7 +26,9 @@ def generate(source: str) -> str:
     from traitlets.config import Config
 
     notebook = jupytext.reads(source, fmt="py:percent")
-    notebook.metadata.setdefault("kernelspec", {"name": "python3", "language": "python", "display_name": "Python 3"})
+    notebook.metadata.setdefault(
+        "kernelspec", {"name": "python3", "language": "python", "display_name": "Python 3"}
+    )
     config = Config()
     config.ClearSolutions.code_stub = {"python": STUB}
     config.TagRemovePreprocessor.remove_cell_tags = {"instructor"}
@@ -74,5 +76,7 @@ def stale_stubs(kit: Kit) -> list[str]:
         if found != text:
             delta = difflib.unified_diff(found.splitlines(), text.splitlines(), lineterm="", n=0)
             first = next((line for line in delta if line[:1] in "+-" and line[:3] not in ("+++", "---")), "")
-            problems.append(f"{shown}: differs from solutions/, run `grader stubs` (first: {first.strip()!r})")
+            problems.append(
+                f"{shown}: differs from solutions/, run `grader stubs` (first: {first.strip()!r})"
+            )
     return problems

@@ -12,7 +12,6 @@ from grader.worker import wire
 from specs.assignment import Assignment, Exercise, assignment
 from specs.schema import SpecError
 
-
 TOO_LARGE = "(too large to be compared with mistakes)"
 # Comparing with mistakes walks through a value: a dozen of 600,000 parts kept the judge busy for 100 s.
 _MAX_KEPT_WEIGHT = 16 << 20
@@ -30,7 +29,9 @@ class Call:
     def key(self) -> str:
         """Names the call by function and arguments."""
         request = self.request
-        return sha256(wire.canonical([request.function, list(request.args), dict(request.kwargs)])).hexdigest()[:24]
+        return sha256(
+            wire.canonical([request.function, list(request.args), dict(request.kwargs)])
+        ).hexdigest()[:24]
 
     @cached_property
     def value(self) -> bytes:
@@ -81,7 +82,9 @@ class Submission:
         require(assignment(name).exercise(exercise))
         if self._deaths[exercise_id] >= self.deaths_before_giving_up:
             last = self._last_death[exercise_id]
-            raise type(last)(f"not run: {self.deaths_before_giving_up} checks of this exercise ended so already")
+            raise type(last)(
+                f"not run: {self.deaths_before_giving_up} checks of this exercise ended so already"
+            )
 
     def __getattr__(self, name: str) -> "AssignmentCalls":
         if name.startswith("_"):

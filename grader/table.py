@@ -22,27 +22,40 @@ WORDS = {
     Outcome.GRADER_ERROR: ("grader error", "magenta"),
 }
 
+_MOST_SHOWN = 4  # failures of one exercise: enough to see what they have in common
+
 
 def points(value: float) -> str:
     """`7.5`, `10`, never `10.0`."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def print_report(report: GradeReport, native: bool = False, console: Console | None = None) -> None:
-    """Print one report for the person whose work it is."""
+def print_report(report: GradeReport, console: Console | None = None) -> None:
+    """Print one report for the person whose work it is: an exercise is one line of a terminal, never two."""
     out = console or Console(highlight=False, soft_wrap=True)
     width = max((len(each.id) for each in report.exercises), default=10)
-    out.print()
     for exercise in report.exercises:
-        out.print(_line(exercise, width))
-        shown: set[str] = set()
+        line = _line(exercise, width)
+        if out.is_terminal:
+            line.truncate(out.width, overflow="ellipsis")
+        out.print(line)
+        shown: set[tuple[str, str]] = set()
+        untold = 0
+        # A stub among finished functions is worth a line; an exercise not begun says so already.
+        quiet = (Outcome.PASSED, Outcome.TODO) if exercise.outcome is Outcome.TODO else (Outcome.PASSED,)
         for check in exercise.checks:
-            if check.outcome in (Outcome.PASSED, Outcome.TODO):
+            if check.outcome in quiet or (
+                check.outcome.pending and exercise.outcome.pending and _reason(exercise)
+            ):
                 continue
-            text = describe(check)
-            if text not in shown and len(shown) < 4:
-                shown.add(text)
-                out.print(Text(_indent(text, "      ")))
+            told = (check.message, check.hint)
+            if told in shown or len(shown) == _MOST_SHOWN:
+                untold += 1
+                continue
+            shown.add(told)
+            out.print(Text(_indent(describe(check), "      ")))
+        if untold:
+            out.print(f"      and {untold} more {'checks' if untold > 1 else 'check'}", style="dim")
     if report.error:
         out.print(Text(f"  {printable(report.error, 400)}", style="magenta"))
     out.print(totals(report), style="bold", markup=False)
@@ -58,15 +71,23 @@ def _line(exercise: ExerciseResult, width: int) -> Text:
     if exercise.outcome is Outcome.TODO:
         line.append(f"  {exercise.todo}", style="dim")
     elif exercise.pending_points and exercise.outcome.pending:
-        reasons = {check.message for check in exercise.checks if check.outcome.pending and check.message}
-        line.append(f"  {printable(reasons.pop(), 200) if len(reasons) == 1 else 'pending'}", style="dim")
+        line.append(f"  {_reason(exercise) or 'pending'}", style="dim")
     return line
+
+
+def _reason(exercise: ExerciseResult) -> str:
+    """Why an exercise is pending, where all its pending checks say the same and none is broken."""
+    if exercise.outcome is Outcome.GRADER_ERROR:
+        return ""
+    reasons = {check.message for check in exercise.checks if check.outcome.pending and check.message}
+    return printable(reasons.pop(), 200) if len(reasons) == 1 else ""
 
 
 def describe(check: CheckResult) -> str:
     """One failed check: the claim, what happened, and the hint."""
     lines = [("hidden: " if check.hidden else "") + check.claim]
-    lines += ["  " + printable(line, 400) for line in check.message.splitlines()]
+    message = "still to be written" if check.outcome is Outcome.TODO and not check.message else check.message
+    lines += ["  " + printable(line, 400) for line in message.splitlines()]
     if check.hint:
         lines.append(f"  hint: {check.hint}")
     return "\n".join(lines)
@@ -108,7 +129,7 @@ def print_cohort(rows: Sequence[tuple[str, GradeReport | None, str]], console: C
     table.add_column("pending", justify="right")
     table.add_column("note", overflow="fold")
     for name, report, note in rows:
-        if report is None:
+        if report is None or report.error:  # no grade: neither points nor zero
             table.add_row(escape(name), *["-"] * (len(assignments) + 2), Text(note, style="red"))
             continue
         cells = []
@@ -117,7 +138,5 @@ def print_cohort(rows: Sequence[tuple[str, GradeReport | None, str]], console: C
             most = sum(each.max_points for each in own)
             cells.append(f"{points(sum(each.points for each in own))} / {points(most)}" if own else "-")
         extra = sum(each.points for each in report.exercises if each.extra_credit)
-        table.add_row(
-            escape(name), *cells, points(extra), points(report.pending_points), Text(note, style="red" if report.error else "")
-        )
+        table.add_row(escape(name), *cells, points(extra), points(report.pending_points), Text(note))
     console.print(table)

@@ -1,20 +1,34 @@
-"""The proof of the course: what stubs, solutions, constants and mistakes must earn, and who catches which mistake."""
+"""The proof of the course: what stubs, solutions, constants and mistakes must earn, and which hint shows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from grader.kit import Kit
 from grader.mistakes import LiveMistakes, Mistake, MistakeBroken, load_mistakes
-from grader.plugin import Judge
 from grader.report import GradeReport, Outcome, SubmissionInfo
 from grader.runner import LocalRunner
 from grader.session import CollectionBroken, run_variants
 from grader.stubs import stale_stubs
+from grader.verdicts import Judge
 from specs.assignment import Assignment
 
 # What a lazy submission returns everywhere; right values of the visible calls are tried as well.
-CONSTANTS: tuple[Any, ...] = (None, 0, 1, -1, 0.5, True, False, "", "h100-sxm", [], {}, float("nan"), float("inf"))
+CONSTANTS: tuple[Any, ...] = (
+    None,
+    0,
+    1,
+    -1,
+    0.5,
+    True,
+    False,
+    "",
+    "h100-sxm",
+    [],
+    {},
+    float("nan"),
+    float("inf"),
+)
 RIGHT_VALUES_TRIED = 8
 
 
@@ -31,8 +45,16 @@ class Proof:
     """By exercise and mistake: how many failing checks showed which mistake's hint (`-` for none)."""
 
 
-def prove(kit: Kit, spec: Assignment) -> Proof:
-    """Run every check of an assignment against stubs, solutions, constants and mistakes, in this process."""
+def prove(kit: Kit, spec: Assignment, only: Sequence[str] = ()) -> Proof:
+    """Run the checks of an assignment against stubs, solutions, constants and mistakes, in this process.
+
+    Args:
+        only: names of exercises, `memory.kv_cache_bytes`; the others are left out. Empty for all.
+    """
+    if only:
+        spec = spec.model_copy(
+            update={"exercises": tuple(e for e in spec.exercises if f"{spec.name}.{e.id}" in only)}
+        )
     proof = Proof(spec.name)
     proof.problems += [line for line in stale_stubs(kit) if line.startswith(f"assignments/{spec.name}/")]
     try:
@@ -40,14 +62,20 @@ def prove(kit: Kit, spec: Assignment) -> Proof:
     except (MistakeBroken, ImportError, SyntaxError) as error:
         proof.problems.append(f"mistakes of {spec.name}: {error}")
         return proof
+    own = {f"{spec.name}.{exercise.id}" for exercise in spec.exercises}
+    proof.problems += _alike(mistakes)
+    mistakes = [mistake for mistake in mistakes if mistake.exercise in own]
     proof.mistakes = len(mistakes)
     tests = [*kit.visible_tests(spec.name), *kit.hidden_tests(spec.name)]
     variants = _Variants(kit, spec, mistakes, proof)
     try:
-        exercises = run_variants(kit.root, tests, variants.judge("solutions"), variants.judges(), variants.look)
+        exercises = run_variants(
+            kit.root, tests, variants.judge("solutions"), variants.judges(), variants.look
+        )
     except CollectionBroken as error:
         proof.problems.append(f"tests of {spec.name} cannot be run: {error}")
         return proof
+    exercises = {name: checks for name, checks in exercises.items() if not only or name in own}
     proof.checks = sum(len(checks) for checks in exercises.values())
     proof.problems += _gaps(spec, exercises, mistakes)
     return proof
@@ -62,26 +90,35 @@ class _Variants:
         self._right: dict[str, list[Any]] = {}
 
     def judge(self, name: str, overrides: Mapping[tuple[str, str], Any] | None = None) -> Judge:
-        """A judge of one variant; with overrides it runs only the exercises that call one of those functions."""
+        """A judge of one variant; with overrides it runs only exercises that call one of those functions."""
         root = self._kit.assignments if name == "stubs" else self._kit.solutions
         changed = {function for _, function in overrides or {}}
-        only = tuple(f"{self._spec.name}.{exercise.id}" for exercise in self._spec.exercises if changed & set(exercise.functions))
+        concerned = [
+            exercise
+            for exercise in self._spec.exercises
+            if overrides is None or changed & set(exercise.functions)
+        ]
+        only = tuple(f"{self._spec.name}.{exercise.id}" for exercise in concerned)
         info = SubmissionInfo(id=name)
-        return Judge(self._kit, LocalRunner(root, overrides), info, hints=self._hints, seed=b"verify", only=only)
+        return Judge(
+            self._kit, LocalRunner(root, overrides), info, hints=self._hints, seed=b"verify", only=only
+        )
 
     def judges(self) -> Iterator[Judge]:
         yield self.judge("solutions")
         yield self.judge("stubs")
         functions = {function for exercise in self._spec.exercises for function in exercise.functions}
         for constant in CONSTANTS:
-            yield self.judge(f"constant {constant!r}", {(self._spec.name, function): _always(constant) for function in functions})
+            yield self.judge(
+                f"constant {constant!r}",
+                {(self._spec.name, function): _always(constant) for function in functions},
+            )
         for index in range(RIGHT_VALUES_TRIED):
             overrides = {
                 (self._spec.name, function): _always(values[index % len(values)])
                 for function, values in self._right.items()
-                if index < len(values)
             }
-            if overrides:
+            if overrides and index < max(map(len, self._right.values())):
                 yield self.judge(f"constant: right value no. {index + 1}", overrides)
         for mistake in self._mistakes.values():
             overrides = {(self._spec.name, name): function for name, function in mistake.functions.items()}
@@ -112,11 +149,18 @@ class _Variants:
     def _look_at_stubs(self, report: GradeReport) -> None:
         for exercise in report.exercises:
             if exercise.points or exercise.outcome is not Outcome.TODO:
-                self._say(f"stub of {exercise.id}: {exercise.outcome} with {exercise.points:g} points, should be todo with 0")
+                self._say(
+                    f"stub of {exercise.id}: {exercise.outcome} with {exercise.points:g} points, not todo"
+                )
 
     def _look_at_constant(self, judge: Judge, report: GradeReport) -> None:
         self._proof.constants += 1
-        touched = {exercise for exercise in self._spec.exercises for function in exercise.functions if (self._spec.name, function) in _overrides(judge)}
+        touched = {
+            exercise
+            for exercise in self._spec.exercises
+            for function in exercise.functions
+            if (self._spec.name, function) in _overrides(judge)
+        }
         ids = {f"{self._spec.name}.{exercise.id}" for exercise in touched}
         for exercise in report.exercises:
             if exercise.id in ids:
@@ -131,8 +175,12 @@ class _Variants:
         for exercise in report.exercises:
             if exercise.id != mistake.exercise:
                 if exercise.points < exercise.max_points - exercise.pending_points:
-                    names = [check.name for check in exercise.checks if check.outcome not in (Outcome.PASSED,)]
-                    self._say(f"mistake {mistake.name}: costs points in {exercise.id} too ({', '.join(names)})")
+                    names = [
+                        check.name for check in exercise.checks if check.outcome not in (Outcome.PASSED,)
+                    ]
+                    self._say(
+                        f"mistake {mistake.name}: costs points in {exercise.id} too ({', '.join(names)})"
+                    )
                 continue
             for check in exercise.checks:
                 if check.outcome is Outcome.PASSED:
@@ -143,7 +191,9 @@ class _Variants:
                 if check.outcome is Outcome.GRADER_ERROR:
                     self._say(f"mistake {mistake.name}: {check.name} broke: {check.message}")
                 if check.mistake and check.mistake != mistake.name:
-                    self._say(f"mistake {mistake.name}: {check.name} shows the hint of its sibling {check.mistake}")
+                    self._say(
+                        f"mistake {mistake.name}: {check.name} shows the hint of its sibling {check.mistake}"
+                    )
         for name in sorted(set(mistake.fails) - failed):
             self._say(f"mistake {mistake.name}: {name} should fail and does not")
         if not failed:
@@ -167,8 +217,19 @@ def _always(value: Any) -> Any:
     return constant
 
 
-def _gaps(spec: Assignment, exercises: Mapping[str, list[tuple[str, bool]]], mistakes: list[Mistake]) -> Iterator[str]:
-    """What is missing: an exercise without visible or hidden checks or mistakes, a mistake that names no check."""
+def _alike(mistakes: list[Mistake]) -> Iterator[str]:
+    """Mistakes of one exercise that say the same: one of the two hints is not about its mistake."""
+    seen: dict[tuple[str, str], str] = {}
+    for mistake in mistakes:
+        first = seen.setdefault((mistake.exercise, mistake.hint), mistake.name)
+        if first != mistake.name:
+            yield f"mistake {mistake.name}: has the hint of {first}"
+
+
+def _gaps(
+    spec: Assignment, exercises: Mapping[str, list[tuple[str, bool]]], mistakes: list[Mistake]
+) -> Iterator[str]:
+    """What is missing: an exercise without checks or mistakes, a mistake that names no check."""
     for exercise in spec.exercises:
         name = f"{spec.name}.{exercise.id}"
         checks = exercises.get(name, [])
@@ -185,4 +246,4 @@ def _gaps(spec: Assignment, exercises: Mapping[str, list[tuple[str, bool]]], mis
         known = {function for function, _ in exercises.get(mistake.exercise, [])}
         for function in mistake.fails:
             if function not in known:
-                yield f"mistake {mistake.name}: FAILS names {function}, which is no check of {mistake.exercise}"
+                yield f"mistake {mistake.name}: FAILS names {function}, no check of {mistake.exercise}"

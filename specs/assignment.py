@@ -74,7 +74,9 @@ class Assignment(Spec):
                 raise ValueError(f"exercise {exercise.id}: its file {exercise.file} is not among `files`")
             for earlier in exercise.depends_on:
                 if earlier not in seen:
-                    raise ValueError(f"exercise {exercise.id}: depends on {earlier}, which does not come before it")
+                    raise ValueError(
+                        f"exercise {exercise.id}: depends on {earlier}, which does not come before it"
+                    )
             seen.add(exercise.id)
         return self
 
@@ -125,7 +127,9 @@ def assignment(name: str) -> Assignment:
     """
     known = assignments()
     if name not in known:
-        raise SpecError(f"assignment {name!r}: no such assignment, choose one of {', '.join(known) or '(none)'}")
+        raise SpecError(
+            f"assignment {name!r}: no such assignment, choose one of {', '.join(known) or '(none)'}"
+        )
     return known[name]
 
 

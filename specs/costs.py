@@ -117,7 +117,18 @@ def element_flops(name: str = "one-per-operation") -> ElementFlops:
         if table.name == name:
             found: ElementFlops = table
             return found
-    raise SpecError(f"element FLOPs {name!r}: no such table, choose one of {', '.join(each.name for each in tables)}")
+    raise SpecError(
+        f"element FLOPs {name!r}: no such table, choose one of {', '.join(each.name for each in tables)}"
+    )
 
 
-COSTS: tuple[type[Spec], ...] = (Cost, OpCost, Op, FusedCost, LaunchTimes, StepTime, LeverEffect, ElementFlops)
+COSTS: tuple[type[Spec], ...] = (
+    Cost,
+    OpCost,
+    Op,
+    FusedCost,
+    LaunchTimes,
+    StepTime,
+    LeverEffect,
+    ElementFlops,
+)

@@ -3,19 +3,20 @@
 A number may be an int, a float or a numpy scalar. `total` is always derived from the terms.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator
 
 from specs.schema import Spec
 
 
-def _plain_number(value: Any) -> int | float:
+def _plain_number(value: object) -> int | float:
     """Accept what a person would call a number, and refuse what only looks like one (bool, str)."""
-    if type(value).__module__ == "numpy" and hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if isinstance(value, float) else int(value)
+    number = getattr(value, "item", lambda: value)() if type(value).__module__ == "numpy" else value
+    if isinstance(number, float):
+        return float(number)
+    if isinstance(number, int) and not isinstance(number, bool):
+        return int(number)
     raise ValueError(f"a number is needed here, not {type(value).__name__}")
 
 
@@ -28,7 +29,8 @@ class Terms(Spec):
     @property
     def total(self) -> int | float:
         """The sum of all terms."""
-        return sum(getattr(self, name) for name in type(self).model_fields)
+        terms: list[int | float] = [getattr(self, name) for name in type(self).model_fields]
+        return sum(terms)
 
 
 class StateBytes(Terms):

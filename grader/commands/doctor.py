@@ -6,7 +6,9 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
@@ -44,7 +46,16 @@ class Finding:
 
 def run(console: Console) -> int:
     """Print every finding; exit code 1 when something that everybody needs is missing."""
-    findings = [_python(), _kit(), *map(_library, ("pytest", "numpy", "pydantic")), _torch(), _triton(), _interpreter(), sandbox(), _gpu()]
+    findings = [
+        _python(),
+        _kit(),
+        *map(_library, ("pytest", "numpy", "pydantic")),
+        _torch(),
+        _triton(),
+        _interpreter(),
+        sandbox(),
+        _gpu(),
+    ]
     for finding in findings:
         mark, style = ("ok", "green") if finding.well else ("missing", "red" if finding.needed else "yellow")
         line = Text(f"  {finding.what:<12} ")
@@ -66,7 +77,9 @@ def _kit() -> Finding:
     except KitNotFound as error:
         return Finding("kit", False, str(error), needed=True)
     kind = "with solutions" if kit.has_solutions else "a student's bundle"
-    return Finding("kit", True, f"rooflab {grader.__version__}, {kind}, assignments: {', '.join(kit.available())}")
+    return Finding(
+        "kit", True, f"rooflab {grader.__version__}, {kind}, assignments: {', '.join(kit.available())}"
+    )
 
 
 def _version(name: str) -> str | None:
@@ -84,7 +97,9 @@ def _library(name: str) -> Finding:
 def _torch() -> Finding:
     version = _version("torch")
     if version is None:
-        return Finding("torch", False, "only the checkpoint exercise needs it so far: pip install 'rooflab[kernels]'")
+        return Finding(
+            "torch", False, "only the checkpoint exercise needs it so far: pip install 'rooflab[kernels]'"
+        )
     return Finding("torch", True, version)
 
 
@@ -100,10 +115,14 @@ def _triton() -> Finding:
 def _interpreter() -> Finding:
     if importlib.util.find_spec("triton") is None or importlib.util.find_spec("torch") is None:
         return Finding("interpreter", False, "needs torch and triton")
-    try:
-        done = subprocess.run([sys.executable, "-c", _INTERPRETER_PROBE], capture_output=True, text=True, timeout=120)
-    except subprocess.TimeoutExpired:
-        return Finding("interpreter", False, "a kernel of one program did not finish in 120 s")
+    # From a file: triton reads a kernel's source with inspect, which finds none for `python -c` before 3.13.
+    with tempfile.TemporaryDirectory(prefix="rooflab-doctor-") as folder:
+        probe = Path(folder) / "probe.py"
+        probe.write_text(_INTERPRETER_PROBE, encoding="utf-8")
+        try:
+            done = subprocess.run([sys.executable, str(probe)], capture_output=True, text=True, timeout=120)
+        except subprocess.TimeoutExpired:
+            return Finding("interpreter", False, "a kernel of one program did not finish in 120 s")
     if done.stdout.strip() == "ok":
         return Finding("interpreter", True, "triton runs a small kernel on the CPU")
     last = (done.stderr.strip().splitlines() or ["no output"])[-1]
@@ -126,5 +145,7 @@ def _gpu() -> Finding:
         return Finding("gpu", False, "none here; every point but the timing can be earned without one")
     lines = done.stdout.strip().splitlines()
     if done.returncode or not lines:
-        return Finding("gpu", False, "nvidia-smi sees no card; every point but the timing can be earned without one")
+        return Finding(
+            "gpu", False, "nvidia-smi sees no card; every point but the timing can be earned without one"
+        )
     return Finding("gpu", True, "; ".join(lines))

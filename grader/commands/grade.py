@@ -8,18 +8,26 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from grader import cohort
-from grader.cli import SOME_NOT_GRADED, BadInput
+from grader.cli import SOME_NOT_GRADED
 from grader.kit import Kit
 from grader.printable import printable
+from grader.refusal import BadInput
 from grader.sandbox import Level, available
 from grader.seeds import SEED_FILE, SeedUnreadable, course_seed
+from grader.summary import Row
 from grader.table import print_cohort
 
 LEVELS: tuple[Level, ...] = ("sandbox", "process")
 
 
 def run(
-    kit: Kit, submissions: Sequence[Path], out: Path, only: tuple[str, ...], isolation: str, jobs: int, seed_file: Path | None
+    kit: Kit,
+    submissions: Sequence[Path],
+    out: Path,
+    only: tuple[str, ...],
+    isolation: str,
+    jobs: int,
+    seed_file: Path | None,
 ) -> int:
     """Grade and print; the exit code: 0 all graded, 3 some not."""
     level = _level(isolation)
@@ -46,7 +54,11 @@ def run(
     with progress:
         task = progress.add_task("", total=len(submissions))
         try:
-            rows = cohort.grade(order, submissions, lambda row: progress.update(task, advance=1, description=printable(row.id, 40)))
+            rows = cohort.grade(
+                order,
+                submissions,
+                lambda row: progress.update(task, advance=1, description=printable(row.id, 40)),
+            )
         except cohort.CohortRefused as error:
             raise BadInput(str(error)) from None
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
@@ -61,20 +73,26 @@ def _level(isolation: str) -> Level:
     if level == "sandbox":
         state = available()
         if not state.ok:
-            raise BadInput(f"no sandbox here: {state.reason}; {state.remedy} (or --isolation process, for code that you trust)")
+            raise BadInput(
+                f"no sandbox here: {state.reason}; {state.remedy} (or --isolation process, for code that you trust)"
+            )
     return level
 
 
-def _conclude(rows: Sequence[cohort.Row], out: Path, level: Level) -> int:
+def _conclude(rows: Sequence[Row], out: Path, level: Level) -> int:
     graded = sum(row.graded for row in rows)
     kept = sum(row.graded and not row.fresh for row in rows)
     text = f"{graded} of {len(rows)} graded"
     if kept:
         text += f" ({kept} unchanged since the last time)"
-    print(f"\n{text}; isolation: {level}; reports in {printable(str(out))}/<submission>/report.json, {printable(str(out))}/summary.csv")
+    folder = printable(str(out))
+    print(f"\n{text}; isolation: {level}; reports in {folder}/<submission>/report.json, {folder}/summary.csv")
     if level == "process":
-        print("isolation level process withstands crashes, hangs and forged results, not code that reads your files")
+        print(
+            "isolation level process withstands crashes, hangs and forged results, not code that reads your files"
+        )
     missing = [row for row in rows if not row.graded]
     for row in missing:
-        print(f"not graded: {row.note}", file=sys.stderr)
+        # A refusal names the submission itself.
+        print(f"not graded: {row.note if row.report is None else f'{row.id}: {row.note}'}", file=sys.stderr)
     return SOME_NOT_GRADED if missing else 0

@@ -1,22 +1,20 @@
-"""`grader hint` and `grader next`: one more hint each time; which exercise to do now and where it is explained."""
+"""`grader hint` and `grader next`: one more hint each time; what to do now and where it is explained."""
 
 import contextlib
-import io
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from grader import plugin
-from grader.cli import BadInput
-from grader.kit import Kit
-from grader.plugin import Judge
+from grader.kit import Kit, no_work_in
+from grader.refusal import BadInput
 from grader.report import GradeReport, Outcome, SubmissionInfo, write_atomically
 from grader.runner import LocalRunner
-from grader.session import Installed, arguments
+from grader.session import Installed, run_quietly, why_not
 from grader.table import points
+from grader.verdicts import Judge
 from specs.assignment import Assignment, Exercise
 
 HINTS_SEEN = ".rooflab/hints-seen.json"
@@ -46,25 +44,37 @@ def _seen(path: Path) -> dict[str, int]:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {k: v for k, v in data.items() if isinstance(v, int)} if isinstance(data, dict) else {}
+    return {k: v for k, v in data.items() if type(v) is int and v >= 0} if isinstance(data, dict) else {}
 
 
 def show_next(kit: Kit, submission: Path | None, track: str) -> None:
     """Run the visible checks and print the first exercise, in teaching order, that has not passed."""
     root = (submission or kit.assignments).resolve()
-    if not root.is_dir():
-        raise BadInput(f"--submission {submission}: no such folder")
+    problem = no_work_in(root, kit.editable())
+    if problem:
+        raise BadInput(f"--submission {submission or root}: {problem}")
     report = self_check(kit, root)
     results = {exercise.id: exercise for exercise in report.exercises}
     for name, spec in kit.available().items():
         for exercise in spec.exercises:
             result = results.get(f"{name}.{exercise.id}")
-            if track not in exercise.tracks or result is None or result.outcome is Outcome.PASSED or result.outcome.pending:
+            if (
+                track not in exercise.tracks
+                or result is None
+                or result.outcome is Outcome.PASSED
+                or result.outcome.pending
+            ):
                 continue
             extra = " extra credit" if exercise.extra_credit else ""
-            state = "not begun" if result.outcome is Outcome.TODO else f"{points(result.points)} of {points(result.max_points)} so far"
-            print(f"{name}.{exercise.id}: {exercise.title} ({points(exercise.points)} points{extra}, {exercise.minutes} minutes, {state})")
-            print(f"  write    {', '.join(exercise.functions)} in assignments/{name}/{exercise.file}: {exercise.todo}")
+            state = (
+                "not begun"
+                if result.outcome is Outcome.TODO
+                else f"{points(result.points)} of {points(result.max_points)} so far"
+            )
+            worth = f"{points(exercise.points)} points{extra}, {exercise.minutes} minutes, {state}"
+            print(f"{name}.{exercise.id}: {exercise.title} ({worth})")
+            where = f"{', '.join(exercise.functions)} in assignments/{name}/{exercise.file}"
+            print(f"  write    {where}: {exercise.todo}")
             print(f"  read     assignments/{name}/README.md, section '{exercise.section}'")
             print(f"  check    pytest assignments/{name} --exercise {name}.{exercise.id}")
             print(f"  stuck?   grader hint {name}.{exercise.id}")
@@ -81,15 +91,11 @@ def visible_session(kit: Kit, root: Path, names: Sequence[str]) -> Judge:
     """The judge after the visible checks of these assignments ran against the code in `root`.
 
     Raises:
-        BadInput: the tests cannot be run; the last line of pytest's account is in the message.
+        BadInput: the tests cannot be run; pytest's reason is in the message.
     """
     judge = Judge(kit, LocalRunner(root), SubmissionInfo(id=root.name), on_report=lambda report: None)
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     tests = [path for name in names for path in kit.visible_tests(name)]
-    silent = io.StringIO()
-    with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
-        code = pytest.main(arguments(kit.root, tests), plugins=[Installed(judge), plugin])
+    code, output = run_quietly(kit.root, tests, [Installed(judge), plugin])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        last = (silent.getvalue().strip().splitlines() or ["no output"])[-1]
-        raise BadInput(f"the visible tests cannot be run: {last}")
+        raise BadInput(f"the visible tests cannot be run: {why_not(judge, output)}")
     return judge

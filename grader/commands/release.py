@@ -9,11 +9,11 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.cli import BadInput
 from grader.commands.learn import visible_session
 from grader.kit import Kit
-from grader.mistakes import load_mistakes, stored_form
+from grader.mistakes import MistakeBroken, load_mistakes, stored_form
 from grader.printable import printable
+from grader.refusal import BadInput
 from grader.stubs import stubs
 
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "*.pyo", ".*", "published")
@@ -22,7 +22,7 @@ _SHORTEST_TELLING_LINE = 24
 
 
 def run(kit: Kit, directory: Path) -> int:
-    """Write the bundle into `directory`, which must be new or empty; exit code 1 when the leak check finds something."""
+    """Write the bundle into `directory`, which must be new or empty; exit code 1 when there is a leak."""
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise BadInput(f"{printable(str(directory))}: is not empty, name a new folder")
     try:
@@ -31,7 +31,10 @@ def run(kit: Kit, directory: Path) -> int:
     except OSError as error:
         raise BadInput(f"{printable(str(directory))}: cannot be written ({error.strerror})") from None
     try:
-        _fill(kit, building)
+        try:
+            _fill(kit, building)
+        except (MistakeBroken, ImportError, SyntaxError) as error:
+            raise BadInput(f"the mistakes cannot be read: {error}") from None
         leaks = list(find_leaks(kit, building))
         if leaks:
             for leak in leaks:
@@ -45,19 +48,27 @@ def run(kit: Kit, directory: Path) -> int:
     finally:
         shutil.rmtree(building, ignore_errors=True)
     files = sum(path.is_file() for path in directory.rglob("*"))
-    print(f"released {', '.join(kit.available())} into {printable(str(directory))}: {files} files, nothing of the solutions among them")
+    where = f"{', '.join(kit.available())} into {printable(str(directory))}"
+    print(f"released {where}: {files} files, nothing of the solutions among them")
     return 0
 
 
 def _fill(kit: Kit, bundle: Path) -> None:
     for package in ("specs", "grader", "kernels_ref"):
-        shutil.copytree(kit.root / package, bundle / package, ignore=_LEFT_OUT)
+        shutil.copytree(kit.root / package, bundle / package, ignore=_LEFT_OUT, symlinks=True)
     for name, spec in kit.available().items():
         source, target = kit.assignments / name, bundle / "assignments" / name
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", ".*", *spec.files))
+        shutil.copytree(
+            source,
+            target,
+            ignore=shutil.ignore_patterns("__pycache__", "*.pyc", ".*", *spec.files),
+            symlinks=True,
+        )
         calls = visible_session(kit, kit.solutions, [name]).submission.calls_by_exercise
         stored = stored_form(load_mistakes(kit.solutions, name), calls)
-        (target / "wrong_values.json").write_text(json.dumps(stored, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8")
+        (target / "wrong_values.json").write_text(
+            json.dumps(stored, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8"
+        )
     for path, text in stubs(kit).items():
         (bundle / path.relative_to(kit.root)).write_text(text, encoding="utf-8", newline="\n")
     shutil.copy(kit.root / "LICENSE", bundle / "LICENSE")
@@ -74,7 +85,10 @@ def _pyproject(path: Path) -> str:
         'build-backend = "setuptools.build_meta"',
         "",
         "[project]",
-        *(f"{key} = {json.dumps(project[key])}" for key in ("name", "version", "description", "readme", "requires-python", "license")),
+        *(
+            f"{key} = {json.dumps(project[key])}"
+            for key in ("name", "version", "description", "readme", "requires-python", "license")
+        ),
         f"dependencies = {json.dumps(project['dependencies'])}",
         "",
         "[project.optional-dependencies]",
@@ -111,7 +125,7 @@ def find_leaks(kit: Kit, bundle: Path) -> Iterator[str]:
         elif path.suffix in _LEFTOVERS:
             yield f"{name}: a compiled or generated left-over"
         elif path.is_file() and path.suffix in {".py", ".md", ".yaml", ".json", ".toml", ".txt"}:
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8", errors="replace")
             if name.parts[0] == "assignments":
                 found = {line.strip() for line in text.splitlines()} & secrets.keys()
                 if found:
@@ -122,8 +136,10 @@ def find_leaks(kit: Kit, bundle: Path) -> Iterator[str]:
 
 
 def _telling_lines(kit: Kit) -> dict[str, str]:
-    """Lines that only solutions, hidden tests and mistakes have, and no generated stub and no visible test."""
-    visible = [path.read_text(encoding="utf-8") for name in kit.available() for path in kit.visible_tests(name)]
+    """Lines that solutions, hidden tests and mistakes have, and neither a stub nor a visible test."""
+    visible = [
+        path.read_text(encoding="utf-8") for name in kit.available() for path in kit.visible_tests(name)
+    ]
     public = {line.strip() for text in (*stubs(kit).values(), *visible) for line in text.splitlines()}
     secrets: dict[str, str] = {}
     for name in kit.available():
@@ -132,6 +148,11 @@ def _telling_lines(kit: Kit) -> dict[str, str]:
             for raw in path.read_text(encoding="utf-8").splitlines():
                 line = raw.strip()
                 telling_here = telling or line.startswith(("return ", "yield ")) or " = " in line
-                if telling_here and len(line) >= _SHORTEST_TELLING_LINE and line not in public and not line.startswith(("import ", "from ", "#", "@")):
+                if (
+                    telling_here
+                    and len(line) >= _SHORTEST_TELLING_LINE
+                    and line not in public
+                    and not line.startswith(("import ", "from ", "#", "@"))
+                ):
                     secrets[line] = path.relative_to(kit.solutions).as_posix()
     return secrets

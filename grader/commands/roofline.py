@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.cli import BadInput
 from grader.faults import Fault, Todo
 from grader.kit import Kit
 from grader.printable import printable, printable_path
+from grader.refusal import BadInput
 from grader.runner import LocalRunner, Request
 from specs.assignment import Assignment, assignment
 from specs.costs import Cost, OpCost, StepTime, element_flops

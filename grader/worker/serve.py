@@ -50,12 +50,17 @@ def _serve(wire_socket: socket.socket, root: Path) -> None:
         try:
             answer, sent = _answer(request, storages, root)
             reply.update(answer)
-        except (KeyboardInterrupt, SystemExit) as error:  # raised on the way, by a handler that the student set
+        except (
+            KeyboardInterrupt,
+            SystemExit,
+        ) as error:  # raised on the way, by a handler that the student set
             reply.update(kind="raised", error={"type": type(error).__name__, "message": "", "frames": []})
         try:
             wire.send_frame(wire_socket, reply, sent, caps=wire.REPLY_CAPS)
         except wire.Unsendable as error:
-            wire.send_frame(wire_socket, {"id": request.get("id"), "kind": "unsendable", "message": str(error)})
+            wire.send_frame(
+                wire_socket, {"id": request.get("id"), "kind": "unsendable", "message": str(error)}
+            )
         except wire.WireError:
             return
 

@@ -43,7 +43,8 @@ def _became(variant: Variant, row: Row) -> str:
     said = variant.expect.says or next(iter(messages), "")
     shown = next((message for message in messages if said in message), "").splitlines()
     time_s = f"{row.report.duration_s:5.1f} s"
-    return f"{exercise.outcome:10}{exercise.points:3g} of {exercise.max_points:g}  {time_s}  {shown[0][:90] if shown else ''}"
+    earned = f"{exercise.points:3g} of {exercise.max_points:g}"
+    return f"{exercise.outcome:10}{earned}  {time_s}  {shown[0][:90] if shown else ''}"
 
 
 if __name__ == "__main__":

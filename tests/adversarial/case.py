@@ -1,4 +1,4 @@
-"""What a case is: named variants of one attack or of one unusual honest submission, and what must become of each.
+"""What a case is: variants of an attack or of an unusual honest submission, and what must become of each.
 
 A case is one file in `cases/`: a docstring (what it tries, where it was seen, what stops it), `ATTACK` or
 `HONEST` with its name, and `VARIANTS`. An attack comes with wrong code, or with code that answers right only
@@ -121,7 +121,8 @@ def state(
         text = (
             right_text(solutions)
             + "\n\nright = state_bytes_per_parameter\n\n\n"
-            + "def wrong(recipe):\n    return right(recipe).model_copy(update={'weights': right(recipe).weights + 1})\n\n\n"
+            + "def wrong(recipe):\n    terms = right(recipe)\n"
+            + "    return terms.model_copy(update={'weights': terms.weights + 1})\n\n\n"
             + textwrap.dedent(top)
             + "\n\ndef state_bytes_per_parameter(recipe):\n"
             + textwrap.indent(textwrap.dedent(call).strip("\n"), "    ")
@@ -134,7 +135,9 @@ def state(
     return build
 
 
-def breach(body: str, fill_in: Callable[[Path, Path], Mapping[str, str]] = lambda folder, solutions: {}) -> Build:
+def breach(
+    body: str, fill_in: Callable[[Path, Path], Mapping[str, str]] = lambda folder, solutions: {}
+) -> Build:
     """Wrong code that answers right from the moment `breach()`, whose body is given, returns something true.
 
     `breach` runs once, at import; an exception in it means no.

@@ -1,4 +1,4 @@
-"""Grades every variant of every case in few cohorts, each with two controls, and says where it went otherwise."""
+"""Grades all variants of all cases in few cohorts with two controls each, and says what went otherwise."""
 
 import hashlib
 import os
@@ -52,7 +52,7 @@ def id_of(case: Case, variant: Variant) -> str:
 def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", jobs: int = 2) -> Graded:
     """Grade all variants below `root`, an empty folder, in one cohort for each exercise that they ask for.
 
-    The kit is copied first: every one of its files is accounted for, and editing it meanwhile disturbs nothing.
+    The kit is copied first: all its files are accounted for, and editing it meanwhile disturbs nothing.
     """
     began = time.monotonic()
     kit = _copy_of_the_kit(root / "kit")
@@ -70,7 +70,10 @@ def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", job
         }
         for exercise, wanted in by_exercise.items()
     }
-    controls = {HONEST: _honest(_new(sources / HONEST), kit), MISTAKEN: _mistaken(_new(sources / MISTAKEN), kit)}
+    controls = {
+        HONEST: _honest(_new(sources / HONEST), kit),
+        MISTAKEN: _mistaken(_new(sources / MISTAKEN), kit),
+    }
     before = _snapshot(kit.root) | _snapshot(sources)
     with _temporary_folder(temporary):
         for exercise, submissions in built.items():
@@ -88,7 +91,9 @@ def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", job
     graded.processes_left = _processes_of(root)
     graded.temporary_left = sorted(str(path.relative_to(temporary)) for path in temporary.rglob("*"))
     after = _snapshot(kit.root) | _snapshot(sources)
-    graded.changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    graded.changed = sorted(
+        name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
+    )
     graded.took_s = time.monotonic() - began
     return graded
 
@@ -130,7 +135,9 @@ def untimed(report: GradeReport) -> GradeReport:
     """The report without what differs from run to run."""
     exercises = tuple(
         exercise.model_copy(
-            update={"checks": tuple(check.model_copy(update={"duration_s": 0.0}) for check in exercise.checks)}
+            update={
+                "checks": tuple(check.model_copy(update={"duration_s": 0.0}) for check in exercise.checks)
+            }
         )
         for exercise in report.exercises
     )
@@ -196,11 +203,13 @@ def _snapshot(folder: Path) -> Mapping[str, str]:
 
 def _stray(out: Path) -> list[str]:
     known = {"summary.csv", ".lock", "report.json"}
-    return sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.name not in known and not path.is_dir())
+    return sorted(
+        str(path.relative_to(out)) for path in out.rglob("*") if path.name not in known and not path.is_dir()
+    )
 
 
 def _processes_of(root: Path, patience_s: float = 3.0) -> list[str]:
-    """Processes that belong to gradings below `root`: judges, sandboxes, and whatever has one's files mounted."""
+    """Processes that belong to gradings below `root`: judges, sandboxes, what has their files mounted."""
     deadline = time.monotonic() + patience_s
     while (found := _processes_now(root)) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -20,7 +20,9 @@ def test_becomes_what_the_case_says(graded: Graded, case: Case, variant: Variant
 
 @pytest.mark.parametrize("exercise", EXERCISES)
 @pytest.mark.parametrize("control", [HONEST, MISTAKEN])
-def test_a_neighbour_of_attackers_gets_the_report_that_it_gets_alone(graded: Graded, exercise: str, control: str) -> None:
+def test_a_neighbour_of_attackers_gets_the_report_that_it_gets_alone(
+    graded: Graded, exercise: str, control: str
+) -> None:
     alone, beside = graded.alone[exercise, control], graded.beside[exercise, control]
     assert untimed(beside) == untimed(alone)
 

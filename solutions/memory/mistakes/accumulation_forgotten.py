@@ -6,8 +6,7 @@ from ..state import state_bytes_per_parameter as right
 
 EXERCISE = "state_bytes_per_parameter"
 HINT = (
-    "Some recipes sum gradients over micro-batches in a second buffer: look for it among the recipe's "
-    "fields."
+    "Some recipes sum gradients over micro-batches in a second buffer: look for it among the recipe's fields."
 )
 FAILS = (
     "test_an_accumulation_buffer_is_a_second_gradient",

@@ -5,8 +5,7 @@ from fractions import Fraction
 
 EXERCISE = "bf16_update_lost"
 HINT = (
-    "Your gap is the one above the weight. From a power of two towards zero the next number is half as "
-    "far."
+    "Your gap is the one above the weight. From a power of two towards zero the next number is half as far."
 )
 FAILS = ("test_below_a_power_of_two_the_gap_is_half_as_wide", "test_ties_and_powers_of_two")
 

@@ -6,8 +6,7 @@ from ..state import state_bytes_per_parameter as right
 
 EXERCISE = "state_bytes_per_parameter"
 HINT = (
-    "Your moments are as wide as the weights. Each moment has a format of its own, listed in "
-    "recipe.moments."
+    "Your moments are as wide as the weights. Each moment has a format of its own, listed in recipe.moments."
 )
 FAILS = (
     "test_adamw_in_mixed_precision_and_in_fp32_both_cost_16_bytes",

@@ -7,8 +7,7 @@ from ..state import zero_state_bytes as right
 
 EXERCISE = "zero_state_bytes"
 HINT = (
-    "Your answer is the same with and without offload. What has moved to host memory takes none on the "
-    "GPU."
+    "Your answer is the same with and without offload. What has moved to host memory takes none on the GPU."
 )
 FAILS = (
     "test_stage_3_gathers_one_layer_whole_whatever_is_offloaded",

@@ -8,8 +8,7 @@ from ..state import adapter_state_bytes as right
 
 EXERCISE = "adapter_state_bytes"
 HINT = (
-    "Both levels of your constants are fp32. The second level is there so that one of the first takes 1 "
-    "byte."
+    "Both levels of your constants are fp32. The second level is there so that one of the first takes 1 byte."
 )
 FAILS = (
     "test_qlora_stores_65b_in_4_bits_and_its_constants_in_half_a_bit_or_in_0_127",

@@ -44,7 +44,6 @@ VARIANTS = (
     liar("float", "terms(Float(0))", "weights"),
     liar("str", "terms(Str('4'))", "weights: a number is needed"),
     liar("dict", "Dict(weights=0, gradients=2, master=4, moments=8)", "weights"),
-    liar("mock_terms", "terms(Anything())", "cannot be sent"),
     liar("patched_eq", "wrong(recipe)", "", "StateBytes.__eq__ = yes\nStateBytes.model_dump = yes"),
     Variant(
         "bool_wildcard",

@@ -8,19 +8,22 @@ from tests.adversarial.case import Expected, Variant, state
 
 ATTACK = "leaks_hidden_inputs"
 
+# In two parts, lest the source line that a message may show holds it.
+TOP = "MARK = 'LE' + 'AK'"
 NO_LEAK = Expected(never_in_hidden="LEAK")
 
 VARIANTS = (
-    Variant("in_exception", state(call="raise ValueError(f'LEAK {recipe.name}')"), NO_LEAK),
-    Variant("in_exception_type", state(call="raise type(f'LEAK {recipe.name}', (ValueError,), {})()"), NO_LEAK),
-    Variant("in_string", state(answer="f'LEAK {recipe.name}'"), NO_LEAK),
-    Variant("in_key", state(answer="{f'LEAK {recipe.name}': 1}"), NO_LEAK),
-    Variant("in_unsendable", state(answer="type(f'LEAK {recipe.name}', (), {})()"), NO_LEAK),
+    Variant("in_exception", state(TOP, "raise ValueError(f'{MARK} {recipe.name}')"), NO_LEAK),
+    Variant("in_exception_type", state(TOP, "raise type(f'{MARK} {recipe.name}', (ValueError,), {})()"), NO_LEAK),
+    Variant("in_string", state(TOP, answer="f'{MARK} {recipe.name}'"), NO_LEAK),
+    Variant("in_key", state(TOP, answer="{f'{MARK} {recipe.name}': 1}"), NO_LEAK),
+    Variant("in_unsendable", state(TOP, answer="type(f'{MARK} {recipe.name}', (), {})()"), NO_LEAK),
     Variant(
         "in_source_line",
         state(
-            call="import linecache\nlinecache.updatecache = linecache.checkcache = lambda *a: None\n"
-            "linecache.getline = lambda *a: f'LEAK {recipe.name}'\nraise ValueError"
+            TOP,
+            "import linecache\nlinecache.updatecache = linecache.checkcache = lambda *a: None\n"
+            "linecache.getline = lambda *a: f'{MARK} {recipe.name}'\nraise ValueError"
         ),
         NO_LEAK,
     ),

@@ -1,0 +1,88 @@
+"""A cohort's rows, and the CSV that an instructor opens: one line a submission, ungraded is blank and never 0."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.report import GradeReport
+
+
+@dataclass(frozen=True)
+class Row:
+    """One submission's line in the table."""
+
+    id: str
+    report: GradeReport | None
+    note: str
+    fresh: bool = True
+    """False when an up-to-date report was there already."""
+
+    @property
+    def graded(self) -> bool:
+        """True when there is a grade, provisional or not."""
+        return self.report is not None and not self.report.error
+
+
+def note_on(report: GradeReport) -> str:
+    """What an instructor should see at a glance: why there is no grade, or what died, or that nothing was done."""
+    if report.error:
+        return report.error
+    counts: dict[str, int] = {}
+    for exercise in report.exercises:
+        outcome = exercise.outcome.value
+        if outcome in ("crashed", "timed_out", "integrity", "grader_error"):
+            counts[outcome] = counts.get(outcome, 0) + 1
+    if all(exercise.outcome == "todo" for exercise in report.exercises):
+        return "untouched"
+    return ", ".join(f"{name.replace('_', ' ')} in {count}" for name, count in counts.items())
+
+
+def summary_csv(rows: Sequence[Row]) -> str:
+    """One line a submission. Ungraded is blank, never 0; what a spreadsheet would run as a formula is quoted away."""
+    exercises = list(dict.fromkeys(each.id for row in rows if row.report for each in row.report.exercises))
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(
+        [
+            "submission",
+            "points",
+            "max_points",
+            "extra_points",
+            "pending_points",
+            "provisional",
+            *exercises,
+            "isolation",
+            "note",
+        ]
+    )
+    for row in rows:
+        if not row.graded or row.report is None:
+            writer.writerow([row.id, "", "", "", "", "", *[""] * len(exercises), "", _no_formula(row.note)])
+            continue
+        report = row.report
+        by_id = {each.id: each for each in report.exercises}
+        extra = sum(each.points for each in report.exercises if each.extra_credit)
+        cells = []
+        for exercise in exercises:
+            each = by_id.get(exercise)
+            undecided = each is None or (each.pending_points == each.max_points and each.points == 0)
+            cells.append("" if undecided or each is None else f"{each.points:g}")
+        writer.writerow(
+            [
+                row.id,
+                f"{report.points - extra:g}",
+                f"{report.max_points:g}",
+                f"{extra:g}",
+                f"{report.pending_points:g}",
+                "yes" if report.provisional else "no",
+                *cells,
+                report.environment.isolation,
+                _no_formula(row.note),
+            ]
+        )
+    return stream.getvalue()
+
+
+def _no_formula(text: str) -> str:
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
