@@ -117,6 +117,7 @@ class _Variants:
             overrides = {
                 (self._spec.name, function): _always(values[index % len(values)])
                 for function, values in self._right.items()
+                if values
             }
             if overrides and index < max(map(len, self._right.values())):
                 yield self.judge(f"constant: right value no. {index + 1}", overrides)

@@ -1,6 +1,6 @@
 """What an operation costs: FLOPs and HBM bytes, and the table of FLOPs per element that cannot be derived.
 
-A matmul's FLOPs follow from its shape. What a softmax or a norm "costs" per element is a convention: the table names it.
+A matmul's FLOPs follow from its shape. What a softmax or a norm "costs" per element is a convention: see the table.
 """
 
 from functools import cache
