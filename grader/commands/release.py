@@ -92,7 +92,10 @@ def _pyproject(path: Path) -> str:
         f"dependencies = {json.dumps(project['dependencies'])}",
         "",
         "[project.optional-dependencies]",
-        f"kernels = {json.dumps(project['optional-dependencies']['kernels'])}",
+        *(
+            f"{extra} = {json.dumps(project['optional-dependencies'][extra])}"
+            for extra in ("kernels", "plots")
+        ),
         "",
         "[project.scripts]",
         'grader = "grader.cli:main"',
