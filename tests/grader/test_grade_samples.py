@@ -16,12 +16,17 @@ from tests.grader.grade_command import SAMPLES, Course, Ended, make_course, repo
 
 EXPECTED: dict[str, dict[str, Any]] = yaml.safe_load((SAMPLES / "expected.yaml").read_text(encoding="utf-8"))
 NAMES = sorted(EXPECTED)
-MEMORY = assignment("memory")
-EXERCISES = [exercise.id for exercise in MEMORY.exercises]
-EXTRA = {exercise.id for exercise in MEMORY.exercises if exercise.extra_credit}
+ASSIGNMENTS = [assignment("memory"), assignment("roofline")]
+EXERCISES = {f"{each.name}.{exercise.id}": exercise for each in ASSIGNMENTS for exercise in each.exercises}
 # What a visible check says ("got 14 bytes, expected 16 bytes"), and whole numbers as large as hidden inputs.
 # Ratios ("0.01562 × the right value") and line numbers may be there, and so may "nothing was expected here".
 TELLING = re.compile(r"\b(got|expected) [-+\d.\[{(]|(?<![\d.])\d{5,}|\d,\d{3}")
+
+
+def hands_in(name: str) -> set[str]:
+    """The assignments of which a sample has files."""
+    folder = SAMPLES / name
+    return {path.name for path in folder.iterdir()} if folder.is_dir() else {"memory"}
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Cohort:
         return read_report(self.out / name / "report.json")
 
     def exercise(self, name: str, exercise: str) -> ExerciseResult:
-        return next(each for each in self.report(name).exercises if each.id == f"memory.{exercise}")
+        return next(each for each in self.report(name).exercises if each.id == exercise)
 
 
 @pytest.fixture(scope="module")
@@ -58,16 +63,33 @@ def again(cohort: Cohort, tmp_path: Path) -> Cohort:
     return Cohort(cohort.course, samples(tmp_path / "submissions"), tmp_path / "out", cohort.ended)
 
 
-def earned(name: str, *, extra: bool) -> float:
+def expected_points(name: str) -> dict[str, float]:
+    """Points by full id of the exercise."""
+    return {
+        f"{prefix}.{exercise}": points
+        for prefix, exercises in EXPECTED[name]["points"].items()
+        for exercise, points in exercises.items()
+    }
+
+
+def earned(name: str, prefix: str = "", *, extra: bool) -> float:
+    """What a sample gets in all, or in one assignment, extra credit apart."""
     return sum(
-        points for exercise, points in EXPECTED[name]["points"].items() if (exercise in EXTRA) is extra
+        points
+        for exercise, points in expected_points(name).items()
+        if exercise.startswith(prefix) and EXERCISES[exercise].extra_credit is extra
     )
+
+
+def shown(points: float) -> str:
+    """Points as the table has them: two places at most."""
+    return f"{points:.2f}".rstrip("0").rstrip(".")
 
 
 def test_every_sample_is_expected_to_get_something_for_every_exercise() -> None:
     assert {path.name.removesuffix(".zip") for path in samples()} == set(NAMES)
     for name in NAMES:
-        assert sorted(EXPECTED[name]["points"]) == sorted(EXERCISES)
+        assert list(expected_points(name)) == list(EXERCISES)
 
 
 def test_all_are_graded_and_nobody_is_alarmed(cohort: Cohort) -> None:
@@ -79,22 +101,33 @@ def test_all_are_graded_and_nobody_is_alarmed(cohort: Cohort) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_gets_the_right_points(cohort: Cohort, name: str) -> None:
     report = cohort.report(name)
-    got = {each.id.removeprefix("memory."): each.points for each in report.exercises}
-    assert got == pytest.approx(EXPECTED[name]["points"], abs=1e-5)
-    assert (report.error, report.pending_points, report.max_points) == ("", 0, 100)
+    got = {each.id: each.points for each in report.exercises}
+    assert got == pytest.approx(expected_points(name), abs=1e-5)
+    assert (report.error, report.pending_points, report.max_points) == ("", 0, 200)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_gets_the_right_outcomes(cohort: Cohort, name: str) -> None:
-    points, named = EXPECTED[name]["points"], EXPECTED[name].get("outcomes", {})
-    for exercise in MEMORY.exercises:
-        got = cohort.exercise(name, exercise.id)
-        if exercise.id in named:
-            assert got.outcome == named[exercise.id], exercise.id
-        elif points[exercise.id] == exercise.points:
-            assert got.outcome is Outcome.PASSED, exercise.id
+    points, named = expected_points(name), EXPECTED[name].get("outcomes", {})
+    assert set(named) <= set(EXERCISES)
+    for exercise, spec in EXERCISES.items():
+        got = cohort.exercise(name, exercise)
+        if exercise in named:
+            assert got.outcome == named[exercise], exercise
+        elif points[exercise] == spec.points:
+            assert got.outcome is Outcome.PASSED, exercise
         else:
-            assert got.outcome in (Outcome.FAILED, Outcome.TODO), exercise.id
+            assert got.outcome in (Outcome.FAILED, Outcome.TODO), exercise
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "roofline" not in hands_in(name)])
+def test_an_assignment_that_was_not_handed_in_is_todo_throughout(cohort: Cohort, name: str) -> None:
+    report = cohort.report(name)
+    assert {f"roofline/{file}" for file in ASSIGNMENTS[1].files} <= set(report.submission.missing)
+    for each in report.exercises:
+        if each.id.startswith("roofline."):
+            assert (each.outcome, each.points) == (Outcome.TODO, 0), each.id
+            assert all(check.message.endswith("was not handed in") for check in each.checks), each.id
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "says" in EXPECTED[name]])
@@ -107,8 +140,7 @@ def test_says_what_happened(cohort: Cohort, name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if "mistakes" in EXPECTED[name]])
 def test_the_hints_name_the_mistakes_made_and_no_others(cohort: Cohort, name: str) -> None:
     checks = [check for exercise in cohort.report(name).exercises for check in exercise.checks]
-    shown = {check.mistake.removeprefix("memory.") for check in checks if check.hint}
-    assert shown == set(EXPECTED[name]["mistakes"])
+    assert {check.mistake for check in checks if check.hint} == set(EXPECTED[name]["mistakes"])
     assert all(check.mistake for check in checks if check.hint)
 
 
@@ -118,6 +150,7 @@ def test_hidden_checks_give_no_value_away(cohort: Cohort, name: str) -> None:
         check for exercise in cohort.report(name).exercises for check in exercise.checks if check.hidden
     ]
     assert {check.name for check in hidden} >= {"test_any_recipe", "test_any_dense_model", "test_any_bill"}
+    assert {check.name for check in hidden} >= {"test_any_roof", "test_any_chain", "test_any_training_step"}
     for check in hidden:
         assert not TELLING.search(check.message), check.message
     visible = [check.message for exercise in cohort.report(name).exercises for check in exercise.checks]
@@ -128,32 +161,30 @@ def test_hidden_checks_give_no_value_away(cohort: Cohort, name: str) -> None:
 def test_the_zip_and_the_windows_folder_are_taken_apart_rightly(cohort: Cohort) -> None:
     zipped = cohort.report("kavya-zipped-part").submission
     assert zipped.files == ("memory/activations.py", "memory/parameters.py", "memory/state.py")
-    assert zipped.missing == ("memory/budget.py", "memory/checkpoint.py")
+    assert [file for file in zipped.missing if file.startswith("memory/")] == [
+        "memory/budget.py",
+        "memory/checkpoint.py",
+    ]
     windows = cohort.report("lukas-windows-and-modules").submission
     assert {"memory/formats.py", "memory/parts/__init__.py", "memory/parts/counting.py"} < set(windows.files)
     assert [note.split(":")[0] for note in windows.notes] == ["memory/conftest.py", "memory/test_mine.py"]
-    state = (SAMPLES / "lukas-windows-and-modules/memory/state.py").read_bytes()
-    assert state.startswith(b"\xef\xbb\xbf")
-    assert state.count(b"\n") == state.count(b"\r\n") > 0
-    assert b"\n\t" in state
+    assert [file for file in windows.files if file.startswith("roofline/")] == ["roofline/costs.py"]
+    for file in ("memory/state.py", "roofline/costs.py"):
+        written = (SAMPLES / "lukas-windows-and-modules" / file).read_bytes()
+        assert written.startswith(b"\xef\xbb\xbf")
+        assert written.count(b"\n") == written.count(b"\r\n") > 0
+        assert b"\n\t" in written
 
 
 def test_the_table_has_a_line_for_each(cohort: Cohort) -> None:
     lines = {line.split()[0]: line.split()[1:] for line in cohort.ended.stdout.splitlines() if line.strip()}
-    assert lines["submission"] == ["memory", "extra", "pending", "note"]
+    assert lines["submission"] == ["memory", "roofline", "extra", "pending", "note"]
     for name in NAMES:
-        base, extra, note = (
-            earned(name, extra=False),
-            earned(name, extra=True),
-            EXPECTED[name].get("note", ""),
-        )
         assert lines[name] == [
-            f"{base:.2f}".rstrip("0").rstrip("."),
-            "/",
-            "100",
-            f"{extra:g}",
-            "0",
-            *note.split(),
+            *(shown(earned(name, "memory.", extra=False)), "/", "100"),
+            *(shown(earned(name, "roofline.", extra=False)), "/", "100"),
+            *(f"{earned(name, extra=True):g}", "0"),
+            *EXPECTED[name].get("note", "").split(),
         ]
     assert f"{len(NAMES)} of {len(NAMES)} graded; isolation: sandbox" in cohort.ended.stdout
 
@@ -162,16 +193,15 @@ def test_the_summary_has_a_column_for_each_exercise(cohort: Cohort) -> None:
     with (cohort.out / "summary.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     totals = ["submission", "points", "max_points", "extra_points", "pending_points", "provisional"]
-    assert list(rows[0]) == [*totals, *(f"memory.{exercise}" for exercise in EXERCISES), "isolation", "note"]
+    assert list(rows[0]) == [*totals, *EXERCISES, "isolation", "note"]
     assert sorted(row["submission"] for row in rows) == NAMES
     for row in rows:
-        expected = EXPECTED[row["submission"]]
         assert float(row["points"]) == pytest.approx(earned(row["submission"], extra=False), abs=1e-3)
         assert float(row["extra_points"]) == pytest.approx(earned(row["submission"], extra=True), abs=1e-3)
-        got = {exercise: float(row[f"memory.{exercise}"]) for exercise in EXERCISES}
-        assert got == pytest.approx(expected["points"], abs=1e-3)
-        assert (row["max_points"], row["pending_points"], row["provisional"]) == ("100", "0", "no")
-        assert (row["isolation"], row["note"]) == ("sandbox", expected.get("note", ""))
+        got = {exercise: float(row[exercise]) for exercise in EXERCISES}
+        assert got == pytest.approx(expected_points(row["submission"]), abs=1e-3)
+        assert (row["max_points"], row["pending_points"], row["provisional"]) == ("200", "0", "no")
+        assert (row["isolation"], row["note"]) == ("sandbox", EXPECTED[row["submission"]].get("note", ""))
 
 
 def test_a_second_run_grades_nothing_and_says_the_same(again: Cohort) -> None:
@@ -194,7 +224,7 @@ def test_a_changed_file_has_only_its_submission_graded_again(again: Cohort) -> N
     assert f"({len(NAMES) - 1} unchanged since the last time)" in second.stdout
     after = reports(again.out)
     assert [name for name in NAMES if after[name] != before[name]] == ["lena-syntax-error"]
-    assert again.exercise("lena-syntax-error", "parameter_count").points == 15
+    assert again.exercise("lena-syntax-error", "memory.parameter_count").points == 15
 
 
 def test_an_exercise_alone_is_skipped_where_a_whole_grade_is_there(again: Cohort) -> None:
