@@ -16,6 +16,7 @@ FAILS = (
 def critical_batch(
     gpu: Gpu, compute: DType, weights: DType, inputs: int | None = None, outputs: int | None = None
 ) -> float:
-    if outputs is None:
+    if inputs is None:
         return right(gpu, compute, weights)
-    return right(gpu, compute, weights, 2 * outputs, 2 * outputs)
+    # The bytes per weight of the activations are 1/outputs for the input and 1/inputs for the output: keep the output's only.
+    return right(gpu, compute, weights, 2 * inputs, 2 * inputs)
