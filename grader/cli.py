@@ -10,7 +10,7 @@ from rich.console import Console
 
 from grader.kit import Kit, KitNotFound, check_specs, find_exercise, find_kit
 from grader.printable import printable
-from grader.refusal import BadInput
+from grader.refusal import INTERRUPTED, USAGE_ERROR, BadInput
 from specs.schema import SpecError
 
 app = typer.Typer(
@@ -19,10 +19,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Grades submissions of the Rooflab exercises, and helps with doing them.",
 )
-
-USAGE_ERROR = 2
-SOME_NOT_GRADED = 3
-INTERRUPTED = 130
 
 SolutionsOption = Annotated[
     Path | None,

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.checks.verdicts import environment
 from grader.intake import StagedSubmission, SubmissionRefused, stage, submission_id
 from grader.judge import Task
 from grader.kit import Kit
@@ -29,7 +30,6 @@ from grader.report import (
 )
 from grader.sandbox import Level
 from grader.summary import Row, note_on, summary_csv
-from grader.verdicts import environment
 
 _JUDGE_START_S = 60.0
 _WORK = ".work"

@@ -16,11 +16,11 @@ import pytest
 from pydantic import BaseModel
 
 from grader import plugin
+from grader.calls.official import SandboxedRunner, stage_kit
+from grader.checks.verdicts import Judge
 from grader.kit import find_kit
-from grader.official import SandboxedRunner, stage_kit
 from grader.report import GradeReport, SubmissionInfo, write_report
 from grader.session import Installed, arguments
-from grader.verdicts import Judge
 
 
 class Task(BaseModel):

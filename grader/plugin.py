@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from grader.expect import Expect
-from grader.faults import Fault
+from grader.calls.faults import Fault
+from grader.calls.runner import LocalRunner
+from grader.calls.submission import Submission
+from grader.checks.expect import Expect
+from grader.checks.oracle import Oracle
+from grader.checks.verdicts import Judge, marked
 from grader.kit import KitNotFound, check_specs, find_exercise, find_kit, no_work_in
-from grader.oracle import Oracle
 from grader.report import Outcome, SubmissionInfo
-from grader.runner import LocalRunner
-from grader.submission import Submission
 from grader.table import print_report
-from grader.verdicts import Judge, marked
 from specs.schema import SpecError
 
 JUDGE = pytest.StashKey[Judge]()

@@ -10,8 +10,8 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from grader import plugin
+from grader.checks.verdicts import Judge
 from grader.report import GradeReport
-from grader.verdicts import Judge
 
 
 class CollectionBroken(RuntimeError):

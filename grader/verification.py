@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from grader.calls.runner import LocalRunner
+from grader.checks.mistakes import LiveMistakes, Mistake, MistakeBroken, load_mistakes
+from grader.checks.verdicts import Judge
 from grader.kit import Kit
-from grader.mistakes import LiveMistakes, Mistake, MistakeBroken, load_mistakes
 from grader.report import GradeReport, Outcome, SubmissionInfo
-from grader.runner import LocalRunner
 from grader.session import CollectionBroken, run_variants
 from grader.stubs import stale_stubs
-from grader.verdicts import Judge
 from specs.assignment import Assignment
 
 # What a lazy submission returns everywhere; right values of the visible calls are tried as well.

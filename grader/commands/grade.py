@@ -8,10 +8,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from grader import cohort
-from grader.cli import SOME_NOT_GRADED
 from grader.kit import Kit
 from grader.printable import printable
-from grader.refusal import BadInput
+from grader.refusal import SOME_NOT_GRADED, BadInput
 from grader.sandbox import Level, available
 from grader.seeds import SEED_FILE, SeedUnreadable, course_seed
 from grader.summary import Row

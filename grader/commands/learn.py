@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from grader import plugin
+from grader.calls.runner import LocalRunner
+from grader.checks.verdicts import Judge
 from grader.kit import Kit, no_work_in
 from grader.refusal import BadInput
 from grader.report import GradeReport, Outcome, SubmissionInfo, write_atomically
-from grader.runner import LocalRunner
 from grader.session import Installed, run_quietly, why_not
 from grader.table import points
-from grader.verdicts import Judge
 from specs.assignment import Assignment, Exercise
 
 HINTS_SEEN = ".rooflab/hints-seen.json"

@@ -9,9 +9,9 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from grader.checks.mistakes import MistakeBroken, load_mistakes, stored_form
 from grader.commands.learn import visible_session
 from grader.kit import Kit
-from grader.mistakes import MistakeBroken, load_mistakes, stored_form
 from grader.printable import printable
 from grader.refusal import BadInput
 from grader.stubs import stubs

@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.faults import Fault, Todo
+from grader.calls.faults import Fault, Todo
+from grader.calls.runner import LocalRunner, Request
 from grader.kit import Kit
 from grader.printable import printable, printable_path
 from grader.refusal import BadInput
-from grader.runner import LocalRunner, Request
 from specs.assignment import Assignment, assignment
 from specs.costs import Cost, OpCost, StepTime, element_flops
 from specs.dtypes import DTYPE_BYTES, DType
@@ -22,7 +22,7 @@ from specs.gpu import Gpu, gpu
 from specs.model import Model, model
 
 if TYPE_CHECKING:
-    from grader.roofline_plot import PlacedOp
+    from grader.plots.roofline import PlacedOp
 
 ASSIGNMENT = "roofline"
 PHASES: dict[str, tuple[str, ...]] = {
@@ -274,7 +274,7 @@ def _print_table(console: Console, step: Step, rows: Sequence[Row], ridge: float
 
 def _draw(step: Step, rows: Sequence[Row], ridge: float, stem: Path, asked: bool) -> None:
     try:
-        from grader.roofline_plot import draw, save
+        from grader.plots.roofline import draw, save
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] != "matplotlib":
             raise
@@ -298,7 +298,7 @@ def _draw(step: Step, rows: Sequence[Row], ridge: float, stem: Path, asked: bool
 
 def placed(rows: Sequence[Row]) -> list["PlacedOp"]:
     """The ops as the picture needs them."""
-    from grader.roofline_plot import PlacedOp
+    from grader.plots.roofline import PlacedOp
 
     total = sum(row.time_s for row in rows)
     return [

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from grader.mistakes import load_solution
+from grader.checks.mistakes import load_solution
 from specs import ActivationBytes
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"

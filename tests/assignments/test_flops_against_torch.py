@@ -18,7 +18,7 @@ from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from grader.mistakes import load_solution
+from grader.checks.mistakes import load_solution
 from specs import element_flops
 
 costs = load_solution(Path(__file__).parents[2] / "solutions", "roofline", "costs.py")

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
 
-from grader.mistakes import load_solution
+from grader.checks.mistakes import load_solution
 from specs import GroupedAttention, Mlp, Model, element_flops
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.mistakes import load_solution
+from grader.checks.mistakes import load_solution
 from specs import Cost, Gpu
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.mistakes import load_solution
+from grader.checks.mistakes import load_solution
 from specs import DTYPE_BYTES, Cost, Op, element_flops, recipe, recipes
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"

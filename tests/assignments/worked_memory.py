@@ -10,7 +10,7 @@ from types import ModuleType
 
 import torch
 
-from grader.mistakes import load_solution
+from grader.checks.mistakes import load_solution
 from specs import DTYPE_BYTES, gpu, model, recipe
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"

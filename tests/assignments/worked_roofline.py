@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from grader.mistakes import load_solution
+from grader.checks.mistakes import load_solution
 from specs import Cost, Op, StepTime, element_flops, gpu, model, recipe
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"

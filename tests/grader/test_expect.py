@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from grader.expect import Expect
-from grader.faults import CheckFailed
-from grader.runner import LocalRunner, Request
+from grader.calls.faults import CheckFailed
+from grader.calls.runner import LocalRunner, Request
+from grader.checks.expect import Expect
 from specs import KvCacheBytes, StateBytes
 
 RIGHT = StateBytes(weights=2, gradients=2, master=4, moments=8)

@@ -14,9 +14,9 @@ import psutil
 import pytest
 
 from grader import cohort
+from grader.checks.verdicts import environment
 from grader.kit import find_kit
 from grader.report import CheckResult, ExerciseResult, GradeReport, Outcome, SubmissionInfo, read_report
-from grader.verdicts import environment
 from tests.grader.grade_command import (
     SAMPLES,
     Course,

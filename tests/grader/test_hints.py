@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands.learn import visible_session
-from grader.kit import Kit
-from grader.mistakes import (
+from grader.calls.runner import Request
+from grader.calls.submission import Call
+from grader.checks.mistakes import (
     LiveMistakes,
     Mistake,
     MistakeBroken,
@@ -17,8 +17,8 @@ from grader.mistakes import (
     load_mistakes,
     stored_form,
 )
-from grader.runner import Request
-from grader.submission import Call
+from grader.commands.learn import visible_session
+from grader.kit import Kit
 
 ROOT = Path(__file__).resolve().parents[2]
 EXERCISE = "memory.some"

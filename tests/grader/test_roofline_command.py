@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.cli import main
-from grader.label_placement import Box, Label, Obstacle, place
+from grader.plots.labels import Box, Label, Obstacle, place
 
 ROOT = Path(__file__).parents[2]
 SOLUTIONS, STUBS = ROOT / "solutions", ROOT / "assignments"
@@ -103,7 +103,7 @@ def test_no_label_covers_another(card, phase):
     matplotlib = pytest.importorskip("matplotlib")
 
     from grader.commands.roofline import Step, _Student, placed
-    from grader.roofline_plot import STYLE, draw
+    from grader.plots.roofline import STYLE, draw
     from specs import gpu, model
 
     chosen = gpu(card)
@@ -159,7 +159,7 @@ def test_the_pictures_dots_are_the_students_own(grader, tmp_path):
 
 def test_without_matplotlib_there_is_a_table_and_one_line(grader, tmp_path, monkeypatch):
     for name in [
-        name for name in sys.modules if name.split(".")[0] == "matplotlib" or name == "grader.roofline_plot"
+        name for name in sys.modules if name.split(".")[0] == "matplotlib" or name == "grader.plots.roofline"
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from grader.checks.scoring import overall, score, score_all
 from grader.report import CheckResult, Outcome
-from grader.scoring import overall, score, score_all
 from specs.assignment import assignment
 
 MEMORY = assignment("memory")

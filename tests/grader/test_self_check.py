@@ -236,7 +236,7 @@ def test_pytests_own_view_is_there_for_who_asks(checkout):
     assert re.search(r"::test_\w+ FAILED", checkout.pytest(*arguments, "-v").out)
     short = checkout.pytest(*arguments, "--tb=short").out
     assert "= FAILURES =" in short
-    assert "grader.faults.Todo" in short
+    assert "grader.calls.faults.Todo" in short
 
 
 def test_the_debugger_opens_where_it_is_asked_for(checkout):

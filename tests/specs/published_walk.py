@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from grader.mistakes import load_solution
+from grader.checks.mistakes import load_solution
 from specs import Cost, Gpu, Model, Recipe, gpu, model, recipe
 from specs.assignment import assignment
 from specs.published import PublishedValue, Topic, published, published_value

@@ -67,7 +67,7 @@ SHADOWS = {
         "socket.py",
         "specs/__init__.py",
         "grader/__init__.py",
-        "grader/expect.py",
+        "grader/checks/expect.py",
         "kernels_ref/__init__.py",
     )
 }

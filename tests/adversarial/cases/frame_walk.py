@@ -43,7 +43,7 @@ if SEEN:
 """
 MODULES = """
 import importlib, sys
-for name in ("solutions.memory.state", "grader", "grader.expect", "grader.plugin", "grader.judge", "specs.published",
+for name in ("solutions.memory.state", "grader", "grader.checks.expect", "grader.plugin", "grader.judge", "specs.published",
              "specs.assignment", "kernels_ref", "assignments.memory.test_state", "conftest", "pytest_rooflab"):
     try:
         importlib.import_module(name)

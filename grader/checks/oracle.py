@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from grader.checks.mistakes import load_solution
 from grader.kit import Kit
-from grader.mistakes import load_solution
 
 
 class Oracle:

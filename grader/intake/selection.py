@@ -7,9 +7,9 @@ pytest, pass for a part of the kit, or fill a disk.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from grader.layout import Layout, Parts, editable_paths, folded
+from grader.intake.layout import Layout, Parts, editable_paths, folded
+from grader.intake.tree import MAX_DEPTH, MAX_FILE_BYTES, Entry, SubmissionRefused, Tree
 from grader.printable import printable
-from grader.submission_tree import MAX_DEPTH, MAX_FILE_BYTES, Entry, SubmissionRefused, Tree
 
 MAX_FILES = 200
 MAX_TOTAL_BYTES = 5 << 20

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
-from grader.label_placement import Box, Label, Obstacle, place
+from grader.plots.labels import Box, Label, Obstacle, place
 from specs.costs import OpKind
 from specs.dtypes import DType
 from specs.gpu import Gpu

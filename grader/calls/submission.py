@@ -6,8 +6,8 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from grader.faults import Crashed, Fault, Tampered, TimedOut
-from grader.runner import Request, Runner, require
+from grader.calls.faults import Crashed, Fault, Tampered, TimedOut
+from grader.calls.runner import Request, Runner, require
 from grader.worker import wire
 from specs.assignment import Assignment, Exercise, assignment
 from specs.schema import SpecError

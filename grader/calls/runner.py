@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from grader.faults import NeedsTorch, Raised, Todo
+from grader.calls.faults import NeedsTorch, Raised, Todo
 from grader.worker import load, wire
 from grader.worker.probes import probe
 from specs.assignment import Exercise

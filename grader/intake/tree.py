@@ -1,6 +1,6 @@
 """What a submission holds, listed without trusting it: the entries of a folder, and how to read one.
 
-A folder (here) and a zip (grader/archive.py) give the same `Tree`, so that layout and selection are decided
+A folder (here) and a zip (grader/intake/archive.py) give the same `Tree`, so that layout and selection are decided
 once. Listing opens nothing, follows no link and stops at a fixed number of entries.
 """
 

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
-from grader.submission import Call
+from grader.calls.submission import Call
 from grader.worker import wire
 
 

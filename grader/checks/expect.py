@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.faults import CheckFailed
-from grader.quantities import off_by, roughly_off, show, unit_mistake
+from grader.calls.faults import CheckFailed
+from grader.checks.quantities import off_by, roughly_off, show, unit_mistake
 from specs.schema import Spec
 
 

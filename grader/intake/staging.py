@@ -1,7 +1,7 @@
 """Turns a submission argument, a folder or a zip, into a staged copy of the files that may be graded.
 
 What is staged is what the worker will see: the assignments' editable files and the other .py files beside
-them, byte for byte. What stays behind is decided in grader/selection.py and said in `notes`. A submission
+them, byte for byte. What stays behind is decided in grader/intake/selection.py and said in `notes`. A submission
 that cannot be graded is refused in one line; the input is never changed.
 """
 
@@ -14,11 +14,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.archive import open_archive
-from grader.layout import editable_paths, find_layout
+from grader.intake.archive import open_archive
+from grader.intake.layout import editable_paths, find_layout
+from grader.intake.selection import MAX_NAME_BYTES, choose
+from grader.intake.tree import SubmissionRefused, Tree, open_folder
 from grader.printable import printable_path
-from grader.selection import MAX_NAME_BYTES, choose
-from grader.submission_tree import SubmissionRefused, Tree, open_folder
 
 __all__ = ["StagedSubmission", "SubmissionRefused", "stage", "submission_id"]
 

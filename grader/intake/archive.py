@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.printable import printable, printable_path
-from grader.submission_tree import (
+from grader.intake.tree import (
     MAX_DEPTH,
     MAX_ENTRIES,
     MAX_FILE_BYTES,
@@ -25,6 +24,7 @@ from grader.submission_tree import (
     is_ignored_folder,
     open_regular,
 )
+from grader.printable import printable, printable_path
 
 # One read by zipfile: the table of contents is one. MAX_ENTRIES entries with names of 100 characters take
 # 3.5 MB; 4 MiB of the smallest possible entries are 91,000, parsed in under a second.

@@ -13,10 +13,10 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from grader.faults import Crashed, Fault, Raised, Tampered, TimedOut, Todo
+from grader.calls.faults import Crashed, Fault, Raised, Tampered, TimedOut, Todo
+from grader.calls.runner import Request, missing_function, raised
 from grader.kit import Kit
 from grader.printable import printable
-from grader.runner import Request, missing_function, raised
 from grader.sandbox import Confined, Level, Limits, launch
 from grader.worker import wire
 from specs.assignment import Assignment
@@ -281,7 +281,7 @@ class _Worker:
 def stage_kit(kit: Kit, into: Path) -> Path:
     """Copy what a worker may see: its own code, the code of specs, models, GPUs, recipes; no published value."""
     view = into / "kit"
-    package = Path(__file__).resolve().parent
+    package = Path(__file__).resolve().parent.parent
     specs = kit.root / "specs"
     if not specs.is_dir():
         import specs as installed

@@ -10,14 +10,14 @@ from hashlib import sha256
 import pytest
 
 import grader
-from grader.faults import Fault
+from grader.calls.faults import Fault
+from grader.calls.runner import Runner
+from grader.calls.submission import Submission
+from grader.checks.mistakes import HintSource, LiveMistakes, StoredMistakes, find_hint, load_mistakes
+from grader.checks.scoring import score_all
 from grader.kit import Kit
-from grader.mistakes import HintSource, LiveMistakes, StoredMistakes, find_hint, load_mistakes
 from grader.printable import printable
 from grader.report import CheckResult, Environment, GradeReport, Outcome, SubmissionInfo
-from grader.runner import Runner
-from grader.scoring import score_all
-from grader.submission import Submission
 
 
 class Judge:

@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from grader.intake.tree import WRAPPING_FOLDERS, Entry, SubmissionRefused, Tree
 from grader.printable import printable
-from grader.submission_tree import WRAPPING_FOLDERS, Entry, SubmissionRefused, Tree
 
 Parts = tuple[str, ...]
 

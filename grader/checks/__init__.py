@@ -1,0 +1,1 @@
+"""How an answer is judged: comparison, messages, hints from mistakes, scores."""
