@@ -8,6 +8,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 
+import grader
 from grader.kit import Kit, KitNotFound, check_specs, find_exercise, find_kit
 from grader.printable import printable
 from grader.refusal import INTERRUPTED, USAGE_ERROR, BadInput
@@ -17,7 +18,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Grades submissions of the Rooflab exercises, and helps with doing them.",
 )
 
 SolutionsOption = Annotated[
@@ -82,6 +82,22 @@ def instructors_kit(solutions: Path | None) -> Kit:
         raise BadInput(f"{kit.solutions}: not the solutions, {missing[0]}{more} missing")
     check_specs()
     return kit
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"rooflab {grader.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """Grades submissions of the Rooflab exercises, and helps with doing them."""
 
 
 @app.command()
@@ -160,6 +176,9 @@ def hint(
 
 @app.command(name="next")
 def next_exercise(
+    assignment: Annotated[
+        str | None, typer.Argument(metavar="[ASSIGNMENT]", help="Only in this one, such as roofline.")
+    ] = None,
     submission: Annotated[
         Path | None, typer.Option("--submission", metavar="DIR", help="Whose code [assignments/].")
     ] = None,
@@ -171,7 +190,7 @@ def next_exercise(
     if track not in ("core", "full"):
         raise BadInput(f"--track {track}: no such track, choose core or full")
     check_specs()
-    show_next(find_kit(), submission, track)
+    show_next(find_kit(), assignment, submission, track)
 
 
 @app.command()

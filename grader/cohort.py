@@ -11,7 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.checks.verdicts import environment
@@ -69,6 +69,7 @@ def grade(
     Raises:
         CohortRefused: two submissions share an id, or the output folder is in use or cannot be written.
     """
+    order = replace(order, out=order.out.resolve())  # the judges work in another folder
     rows: dict[int, Row] = {}
     named: dict[str, tuple[int, Path]] = {}
     by_folded_name: dict[str, Path] = {}
@@ -171,7 +172,7 @@ def _run_judge(
         seed_hex=order.seed.hex(),
         assignments=order.assignments,
         only=order.only,
-        hide=tuple({order.kit.root, order.kit.solutions, order.out.resolve(), Path.home()}),
+        hide=tuple({order.kit.root, order.kit.solutions, order.out, Path.home()}),
     )
     limit_s = _JUDGE_START_S + sum(
         spec.limits.submission_s + spec.limits.import_s

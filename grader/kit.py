@@ -1,12 +1,13 @@
 """Where things are: the kit's folders, whoever installed it and wherever the command is started."""
 
+import difflib
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from specs import gpus, models, recipes
-from specs.assignment import Assignment, Exercise, assignment, assignments
+from specs.assignment import Assignment, Exercise, assignments
 from specs.schema import SpecError
 
 
@@ -108,15 +109,28 @@ def find_exercise(name: str) -> tuple[Assignment, Exercise]:
     """The exercise called `memory.parameter_count`; the bare `parameter_count` does where only one has it.
 
     Raises:
-        SpecError: no such exercise, or several; the message lists what there is.
+        SpecError: no such exercise, or several; the message has the nearest name, or all where none is near.
     """
-    if "." in name:
-        head, tail = name.split(".", 1)
-        owner = assignment(head)
-        return owner, owner.exercise(tail)
-    found = [(spec, each) for spec in assignments().values() for each in spec.exercises if each.id == name]
-    if len(found) == 1:
-        return found[0]
-    known = ", ".join(f"{spec.name}.{each.id}" for spec in assignments().values() for each in spec.exercises)
-    problem = "no such exercise" if not found else "several assignments have one, name the assignment too"
-    raise SpecError(f"exercise {name!r}: {problem}; there are {known}")
+    known = {f"{spec.name}.{each.id}": (spec, each) for spec in assignments().values() for each in spec.exercises}
+    if name in known:
+        return known[name]
+    same = [full for full in known if full.partition(".")[2] == name]
+    if len(same) == 1:
+        return known[same[0]]
+    if same:
+        raise SpecError(f"exercise {name!r}: several assignments have one, choose {' or '.join(same)}")
+    raise SpecError(f"exercise {name!r}: {_no_such_exercise(name, list(known))}")
+
+
+def _no_such_exercise(name: str, known: Sequence[str]) -> str:
+    """What somebody who typed `name` may have meant; `known` are full names."""
+    if name in assignments():
+        first = next(full for full in known if full.startswith(f"{name}."))
+        return f"that is an assignment; name one of its exercises, such as {first}"
+    spelled = {full.partition(".")[2]: full for full in known} | {full: full for full in known}
+    near = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.7)
+    if near:
+        return f"no such exercise, did you mean {spelled[near[0]]}?"
+    head = name.partition(".")[0]
+    listed = [full for full in known if full.startswith(f"{head}.")] if head in assignments() else known
+    return f"no such exercise; there are {', '.join(listed)}"

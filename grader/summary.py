@@ -35,7 +35,10 @@ def note_on(report: GradeReport) -> str:
             counts[outcome] = counts.get(outcome, 0) + 1
     if all(exercise.outcome == "todo" for exercise in report.exercises):
         return "untouched"
-    return ", ".join(f"{name.replace('_', ' ')} in {count}" for name, count in counts.items())
+    notes = [f"{name.replace('_', ' ')} in {count}" for name, count in counts.items()]
+    if report.submission.missing and report.submission.notes:  # a file left out may be the one that is missing
+        notes.append(report.submission.notes[0])
+    return "; ".join(notes)
 
 
 def summary_csv(rows: Sequence[Row]) -> str:

@@ -9,11 +9,12 @@ from typing import Literal
 
 from pydantic import Field
 
+from specs.answer import Answer
 from specs.schema import Spec, SpecError, read_yaml, validate
 from specs.terms import Number, Terms
 
 
-class Cost(Spec):
+class Cost(Answer):
     """One operation's bill: floating-point operations, and bytes moved between HBM and the chip at the least."""
 
     flops: Number
@@ -29,7 +30,7 @@ class Cost(Spec):
 OpKind = Literal["matmul", "attention", "memory"]
 
 
-class OpCost(Spec):
+class OpCost(Answer):
     """An operation of a step: what it is, how often it runs, and what one run of it costs."""
 
     name: str
@@ -50,14 +51,14 @@ class Op(Spec):
     writes: dict[str, Number]
 
 
-class FusedCost(Spec):
+class FusedCost(Answer):
     """A chain of operations, one kernel each and all in one."""
 
     before: Cost
     after: Cost
 
 
-class LaunchTimes(Spec):
+class LaunchTimes(Answer):
     """The time of many small kernels, in seconds."""
 
     device_s: Number
@@ -78,7 +79,7 @@ class StepTime(Terms):
     memory: Number
 
 
-class LeverEffect(Spec):
+class LeverEffect(Answer):
     """What a technique changes, as differences: negative is less."""
 
     bytes_change: Number

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
+from specs.answer import Answer
 from specs.schema import Spec
 
 
@@ -23,7 +24,7 @@ def _plain_number(value: object) -> int | float:
 Number = Annotated[int | float, BeforeValidator(_plain_number)]
 
 
-class Terms(Spec):
+class Terms(Answer):
     """A sum by its terms."""
 
     @property
@@ -64,7 +65,7 @@ class AdapterStateBytes(Terms):
     moments: Number
 
 
-class ModelShape(Spec):
+class ModelShape(Answer):
     """The two numbers that the rule of thumb N ≈ 12·L·d² ties together."""
 
     layers: Number
@@ -83,7 +84,7 @@ class ParameterCount(Terms):
     """0 when the head reuses the token embedding."""
 
 
-class ExpertParameterCount(Spec):
+class ExpertParameterCount(Answer):
     """Parameters of a mixture of experts: what exists, and what one token uses."""
 
     always_used: Number

@@ -41,7 +41,7 @@ class Runner(Protocol):
 def require(exercise: Exercise) -> None:
     """Raise NeedsTorch when the exercise needs torch and this Python has none."""
     if "torch" in exercise.needs and importlib.util.find_spec("torch") is None:
-        raise NeedsTorch("needs torch, which is not installed here: pip install 'rooflab[kernels]'")
+        raise NeedsTorch("needs torch, which is not installed here: pip install -e '.[kernels]'")
 
 
 class LocalRunner:

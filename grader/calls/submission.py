@@ -6,13 +6,14 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from grader.calls.faults import Crashed, Fault, Tampered, TimedOut
+from grader.calls.faults import Crashed, Fault, Raised, Tampered, TimedOut
 from grader.calls.runner import Request, Runner, require
 from grader.worker import wire
 from specs.assignment import Assignment, Exercise, assignment
 from specs.schema import SpecError
 
 TOO_LARGE = "(too large to be compared with mistakes)"
+RAISED = "(raised: no mistake explains this)"
 # Comparing with mistakes walks through a value: a dozen of 600,000 parts kept the judge busy for 100 s.
 _MAX_KEPT_WEIGHT = 16 << 20
 _PART_WEIGHT = 1 << 10
@@ -103,10 +104,15 @@ class Submission:
             self._deaths[self.exercise_id] += 1
             self._last_death[self.exercise_id] = death
             raise
-        call = Call(request, got if _weight(got) <= _MAX_KEPT_WEIGHT else TOO_LARGE)
+        except Raised:
+            self._remember(Call(request, RAISED))
+            raise
+        self._remember(Call(request, got if _weight(got) <= _MAX_KEPT_WEIGHT else TOO_LARGE))
+        return got
+
+    def _remember(self, call: Call) -> None:
         self.calls.append(call)
         self.calls_by_exercise.setdefault(self.exercise_id, []).append(call)
-        return got
 
 
 class AssignmentCalls:

@@ -43,6 +43,9 @@ class HintSource(Protocol):
     def explains(self, exercise: str, call: Call) -> set[str]:
         """Names of the mistakes that would have returned what this call returned."""
 
+    def leaves_alone(self, exercise: str, function: str) -> set[str]:
+        """Names of the mistakes that do this function right."""
+
     def shows(self, exercise: str, symptom: str) -> set[str]:
         """Names of the mistakes that have this symptom."""
 
@@ -51,32 +54,48 @@ class HintSource(Protocol):
 
 
 def find_hint(
-    source: HintSource, exercise: str, calls: Sequence[Call], earlier: Iterable[Call], symptom: str
+    source: HintSource,
+    exercise: str,
+    calls: Sequence[Call],
+    right: Iterable[Call],
+    earlier: Iterable[Call],
+    symptom: str,
 ) -> tuple[str, str]:
     """The one mistake that explains a failed check, as (name, hint); two empty strings if not just one does.
 
     Args:
-        calls: calls of the failed check. All of them must fit, else the last one alone must.
+        calls: calls of the failed check; the mistake must have returned all that they returned.
+        right: calls of the exercise's checks that passed: whoever answers these has not made a mistake that
+            would not.
         earlier: all calls of the exercise so far: they decide between mistakes that agree on this check.
     """
     if symptom:
         candidates = source.shows(exercise, symptom)
     else:
-        candidates = _explaining(source, exercise, calls)
-        if not candidates and calls:
-            candidates = source.explains(exercise, calls[-1])
+        candidates = _fitting(source, exercise, calls)
+        if candidates:
+            blameless = set(candidates)  # a mistake in none of the functions called here explains nothing
+            for call in calls:
+                blameless &= source.leaves_alone(exercise, call.request.function)
+            candidates -= blameless
+            candidates &= _fitting(source, exercise, right, candidates)
     if len(candidates) > 1:
-        candidates &= _explaining(source, exercise, earlier) or candidates
+        candidates &= _fitting(source, exercise, earlier, candidates) or candidates
     if len(candidates) != 1:
         return "", ""
     name = candidates.pop()
     return name, source.hint(name)
 
 
-def _explaining(source: HintSource, exercise: str, calls: Iterable[Call]) -> set[str]:
-    """Mistakes that fit every call; one that leaves a function alone fits that function's right calls."""
-    sets = [source.explains(exercise, call) for call in calls]
-    return set.intersection(*sets) if sets else set()
+def _fitting(
+    source: HintSource, exercise: str, calls: Iterable[Call], candidates: set[str] | None = None
+) -> set[str]:
+    """Mistakes, of `candidates` where given, that fit every call: by its value, or by leaving its function alone."""
+    fitting = candidates
+    for call in calls:
+        fits = source.explains(exercise, call) | source.leaves_alone(exercise, call.request.function)
+        fitting = fits if fitting is None else fitting & fits
+    return set(fitting or ())
 
 
 def solution_package(solutions: Path, assignment: str) -> str:
@@ -161,6 +180,10 @@ class LiveMistakes:
             )
         return set(self._explained[key])
 
+    def leaves_alone(self, exercise: str, function: str) -> set[str]:
+        """Names of the mistakes that define no wrong `function`."""
+        return {m.name for m in self._by_exercise.get(exercise, []) if function not in m.functions}
+
     def shows(self, exercise: str, symptom: str) -> set[str]:
         """Names of the mistakes that list this symptom."""
         return {
@@ -198,6 +221,11 @@ class StoredMistakes:
         self._values: dict[str, dict[str, dict[str, list[str]]]] = stored["values"]
         self._symptoms: dict[str, dict[str, list[str]]] = stored["symptoms"]
         self._hints: dict[str, str] = stored["hints"]
+        self._functions: dict[str, dict[str, list[str]]] = stored["functions"]
+
+    def leaves_alone(self, exercise: str, function: str) -> set[str]:
+        """Names of the mistakes that had no wrong `function`."""
+        return {name for name, wrong in self._functions.get(exercise, {}).items() if function not in wrong}
 
     def explains(self, exercise: str, call: Call) -> set[str]:
         """Names (numbers, in a bundle) of the mistakes whose stored value equals what this call returned."""
@@ -235,4 +263,8 @@ def stored_form(mistakes: Sequence[Mistake], calls: Mapping[str, Sequence[Call]]
                 names = by_value.setdefault(value_key(call, value), [])
                 if numbers[mistake.name] not in names:
                     names.append(numbers[mistake.name])
-    return {"values": values, "symptoms": symptoms, "hints": {numbers[m.name]: m.hint for m in mistakes}}
+    functions: dict[str, dict[str, list[str]]] = {}
+    for mistake in mistakes:
+        functions.setdefault(mistake.exercise, {})[numbers[mistake.name]] = sorted(mistake.functions)
+    hints = {numbers[mistake.name]: mistake.hint for mistake in mistakes}
+    return {"values": values, "symptoms": symptoms, "functions": functions, "hints": hints}

@@ -12,7 +12,7 @@ import pytest
 import grader
 from grader.calls.faults import Fault
 from grader.calls.runner import Runner
-from grader.calls.submission import Submission
+from grader.calls.submission import Call, Submission
 from grader.checks.mistakes import HintSource, LiveMistakes, StoredMistakes, find_hint, load_mistakes
 from grader.checks.scoring import score_all
 from grader.kit import Kit
@@ -48,6 +48,7 @@ class Judge:
         self._clock = time.monotonic()
         self._hints: dict[str, HintSource | None] = {}
         self._given_hints = hints
+        self._right_calls: dict[str, list[Call]] = {}
 
     def hints_of(self, assignment: str) -> HintSource | None:
         """Where hints come from: an assignment's mistakes, or what the student's bundle stored of them."""
@@ -68,7 +69,9 @@ class Judge:
         exercise_id, weight = marked(item)
         hidden = self.is_hidden(item)
         outcome, message, hint, mistake = Outcome.PASSED, "", "", ""
-        if isinstance(error, Fault):
+        if error is None:
+            self._right_calls.setdefault(exercise_id, []).extend(self.submission.calls)
+        elif isinstance(error, Fault):
             outcome, message = error.outcome, error.hidden_message if hidden else error.message
             if outcome is Outcome.FAILED:
                 mistake, hint = self._hint(exercise_id, error)
@@ -76,7 +79,7 @@ class Judge:
                     message = "\n".join(
                         line for line in message.splitlines() if not line.startswith("likely cause:")
                     )
-        elif error is not None:
+        else:
             outcome = Outcome.GRADER_ERROR
             message = "this check itself failed; it is not your fault" + (
                 "" if hidden else f" ({_broke(error, item)})"
@@ -104,7 +107,8 @@ class Judge:
         if source is None:
             return "", ""
         earlier = self.submission.calls_by_exercise.get(exercise_id, [])
-        return find_hint(source, exercise_id, self.submission.calls, earlier, fault.symptom)
+        right = self._right_calls.get(exercise_id, [])
+        return find_hint(source, exercise_id, self.submission.calls, right, earlier, fault.symptom)
 
     def is_hidden(self, item: pytest.Item) -> bool:
         """True for a test of `solutions/<assignment>/hidden`."""

@@ -18,6 +18,7 @@ from grader.kit import KitNotFound, find_kit
 from grader.sandbox import available
 
 _PYTHON = (3, 11)
+_INSTALL_KERNELS = "pip install -e '.[kernels]'"
 _INTERPRETER_PROBE = """
 import os
 os.environ["TRITON_INTERPRET"] = "1"
@@ -97,16 +98,14 @@ def _library(name: str) -> Finding:
 def _torch() -> Finding:
     version = _version("torch")
     if version is None:
-        return Finding(
-            "torch", False, "only the checkpoint exercise needs it so far: pip install 'rooflab[kernels]'"
-        )
+        return Finding("torch", False, f"only the checkpoint exercise needs it so far: {_INSTALL_KERNELS}")
     return Finding("torch", True, version)
 
 
 def _triton() -> Finding:
     version = _version("triton")
     if version is None:
-        how = "pip install 'rooflab[kernels]'" if sys.platform.startswith("linux") else "needs Linux"
+        how = _INSTALL_KERNELS if sys.platform.startswith("linux") else "needs Linux"
         return Finding("triton", False, f"no exercise needs it so far; {how}")
     known = version.split(".")[:2] in (["3", "6"], ["3", "7"], ["3", "8"])
     return Finding("triton", known, version if known else f"{version} is untested, this kit knows 3.6 to 3.8")
@@ -134,7 +133,7 @@ def sandbox() -> Finding:
     state = available()
     if state.ok:
         return Finding("sandbox", True, f"bubblewrap starts ({os.path.basename(state.bwrap or 'bwrap')})")
-    return Finding("sandbox", False, f"{state.reason}; {state.remedy}")
+    return Finding("sandbox", False, f"only `grader grade` needs it; {state.reason}; {state.remedy}")
 
 
 def _gpu() -> Finding:
@@ -142,10 +141,8 @@ def _gpu() -> Finding:
         query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
         done = subprocess.run(query, capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
-        return Finding("gpu", False, "none here; every point but the timing can be earned without one")
+        return Finding("gpu", False, "none here; no exercise needs one")
     lines = done.stdout.strip().splitlines()
     if done.returncode or not lines:
-        return Finding(
-            "gpu", False, "nvidia-smi sees no card; every point but the timing can be earned without one"
-        )
+        return Finding("gpu", False, "nvidia-smi sees no card; no exercise needs one")
     return Finding("gpu", True, "; ".join(lines))

@@ -47,15 +47,24 @@ def _seen(path: Path) -> dict[str, int]:
     return {k: v for k, v in data.items() if type(v) is int and v >= 0} if isinstance(data, dict) else {}
 
 
-def show_next(kit: Kit, submission: Path | None, track: str) -> None:
-    """Run the visible checks and print the first exercise, in teaching order, that has not passed."""
+def show_next(kit: Kit, only: str | None, submission: Path | None, track: str) -> None:
+    """Run the visible checks and print the first exercise, in teaching order, that has not passed.
+
+    Raises:
+        BadInput: `only` is no assignment of this kit, or `submission` is nobody's work.
+    """
+    shown = kit.available()
+    if only is not None:
+        if only not in shown:
+            raise BadInput(f"assignment {only!r}: not here, choose one of {', '.join(shown)}")
+        shown = {only: shown[only]}
     root = (submission or kit.assignments).resolve()
     problem = no_work_in(root, kit.editable())
     if problem:
         raise BadInput(f"--submission {submission or root}: {problem}")
-    report = self_check(kit, root)
+    report = visible_session(kit, root, list(shown)).report()
     results = {exercise.id: exercise for exercise in report.exercises}
-    for name, spec in kit.available().items():
+    for name, spec in shown.items():
         for exercise in spec.exercises:
             result = results.get(f"{name}.{exercise.id}")
             if (
@@ -78,6 +87,8 @@ def show_next(kit: Kit, submission: Path | None, track: str) -> None:
             print(f"  read     assignments/{name}/README.md, section '{exercise.section}'")
             print(f"  check    pytest assignments/{name} --exercise {name}.{exercise.id}")
             print(f"  stuck?   grader hint {name}.{exercise.id}")
+            if Path.cwd().resolve() != kit.root:
+                print(f"  from     {kit.root}, where these paths begin")
             return
     print("all visible checks pass: nothing is left to do on this track")
 

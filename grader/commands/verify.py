@@ -13,6 +13,11 @@ from grader.table import points
 from grader.verification import prove
 
 
+LEGEND = (
+    "rows: mistakes; columns: whose hint was shown; numbers: failing checks; 'none': failed without a hint"
+)
+
+
 def run(kit: Kit, only: tuple[str, ...] = ()) -> int:
     """Verify every assignment, or the exercises in `only`; exit code 1 with a line for each fault."""
     problems: list[str] = []
@@ -25,6 +30,7 @@ def run(kit: Kit, only: tuple[str, ...] = ()) -> int:
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         proofs = pool.map(prove, [kit] * len(specs), specs.values(), [only] * len(specs))
         official = _official(kit, only)
+    print(f"{LEGEND}\n")
     for (name, spec), proof in zip(specs.items(), proofs, strict=True):
         for exercise, rows in proof.confusion.items():
             print("\n".join(matrix(exercise, rows)) + "\n")

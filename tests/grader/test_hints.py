@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.calls.runner import Request
-from grader.calls.submission import Call
+from grader.calls.submission import RAISED, Call
 from grader.checks.mistakes import (
     LiveMistakes,
     Mistake,
@@ -59,8 +59,8 @@ def source(request, tmp_path):
     return StoredMistakes(path)
 
 
-def hint(source, calls, earlier=(), symptom=""):
-    return find_hint(source, EXERCISE, calls, earlier, symptom)[1]
+def hint(source, calls, earlier=(), symptom="", right=()):
+    return find_hint(source, EXERCISE, calls, right, earlier, symptom)[1]
 
 
 def test_a_value_that_one_mistake_returns_gets_its_hint(source):
@@ -82,10 +82,24 @@ def test_an_earlier_call_decides_between_two(source):
     assert hint(source, [call(4, 2)], [call(6, 3), call(4, 2)]) == "hint of double"
 
 
-def test_all_calls_of_the_check_must_fit_or_else_the_last_alone(source):
+def test_all_calls_of_the_check_must_fit(source):
     assert hint(source, [call(4, 2), call(6, 3)]) == "hint of double"
-    assert hint(source, [call(1, 5), call(6, 3)]) == "hint of double"
-    assert hint(source, [call(6, 3), call(1, 5)]) == ""
+    assert hint(source, [call(2, 2), call(6, 3)]) == ""
+
+
+def test_whoever_answered_right_where_a_mistake_would_not_has_not_made_it(source):
+    assert hint(source, [call(6, 3)], right=[call(5, 5)]) == ""
+    assert hint(source, [call(6, 3)], right=[call(10, 5)]) == "hint of double"
+
+
+def test_a_call_that_raised_is_explained_by_nothing(source):
+    assert hint(source, [call(6, 3), call(RAISED, 5)]) == ""
+
+
+def test_a_mistake_in_one_function_fits_what_others_returned_and_is_blamed_for_none_of_it(source):
+    other = Call(Request("memory", "some.py", "g", (3,)), 6)
+    assert hint(source, [call(6, 3), other]) == "hint of double"
+    assert hint(source, [other]) == ""
 
 
 def test_a_symptom_names_its_mistake_and_no_other(source):
@@ -94,7 +108,7 @@ def test_a_symptom_names_its_mistake_and_no_other(source):
 
 
 def test_another_exercise_has_no_such_mistake(source):
-    assert find_hint(source, "memory.other", [call(6, 3)], [], "") == ("", "")
+    assert find_hint(source, "memory.other", [call(6, 3)], [], [], "") == ("", "")
 
 
 def test_what_is_stored_holds_no_value_and_no_name(tmp_path):
@@ -125,12 +139,12 @@ def test_stored_hints_equal_live_hints_for_every_mistake_on_every_visible_call(t
                 continue
             returned.append(Call(visible.request, got))
         for one in returned:
-            expected = find_hint(live, wrong.exercise, [one], returned, "")[1]
-            assert find_hint(stored, wrong.exercise, [one], returned, "")[1] == expected
+            expected = find_hint(live, wrong.exercise, [one], [], returned, "")[1]
+            assert find_hint(stored, wrong.exercise, [one], [], returned, "")[1] == expected
             compared += 1
             found += bool(expected)
         for symptom in wrong.symptoms:
-            assert find_hint(stored, wrong.exercise, [], [], symptom)[1] == wrong.hint
+            assert find_hint(stored, wrong.exercise, [], [], [], symptom)[1] == wrong.hint
     assert compared > 500
     assert found > compared / 4
 
