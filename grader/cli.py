@@ -113,8 +113,9 @@ def grade(
     isolation: Annotated[
         str, typer.Option("--isolation", metavar="LEVEL", help="sandbox, or process for trusted code.")
     ] = "sandbox",
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Submissions graded at once.")] = os.cpu_count()
-    or 1,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Submissions graded at once [one a core].")
+    ] = None,
     seed_file: Annotated[
         Path | None, typer.Option("--seed-file", help="The course's secret seed [.rooflab/course-seed].")
     ] = None,

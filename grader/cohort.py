@@ -58,6 +58,16 @@ class Order:
         return tuple(name for name in self.kit.available() if not wanted or name in wanted)
 
 
+def cores() -> int:
+    """Cores that this process may use: a container's share of CPU time counts, the host's number does not."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return max(1, min(usable, int(quota) // int(period)))
+    except (OSError, ValueError):  # no cgroup v2, or "max": no share is set
+        return usable
+
+
 def grade(
     order: Order, submissions: Sequence[Path], on_row: Callable[[Row], None] = lambda row: None
 ) -> list[Row]:
@@ -67,12 +77,12 @@ def grade(
         One row a submission, in the order given.
 
     Raises:
-        CohortRefused: two submissions share an id, or the output folder is in use or cannot be written.
+        CohortRefused: the output folder is in use, cannot be written, or is part of a submission.
     """
     order = replace(order, out=order.out.resolve())  # the judges work in another folder
     rows: dict[int, Row] = {}
-    named: dict[str, tuple[int, Path]] = {}
-    by_folded_name: dict[str, Path] = {}
+    named: dict[int, str] = {}
+    paths_of_name: dict[str, list[Path]] = {}
     for index, path in enumerate(submissions):
         try:
             name = submission_id(path)
@@ -86,19 +96,21 @@ def grade(
                 f"{name}: the grader has a file of that name in its output folder, rename the submission",
             )
             continue
-        other = by_folded_name.setdefault(name.casefold(), path)
-        if other is not path:
-            raise CohortRefused(
-                f"{printable(str(other))} and {printable(str(path))} would both be {name}: rename one"
-            )
-        named[name] = (index, path)
+        _refuse_reports_inside(path, order.out / name)
+        named[index] = name
+        paths_of_name.setdefault(name.casefold(), []).append(path)
+    for index, name in list(named.items()):
+        namesakes = [printable(str(path)) for path in paths_of_name[name.casefold()]]
+        if len(namesakes) > 1:
+            del named[index]
+            rows[index] = Row(name, None, f"{name}: {' and '.join(namesakes)} have the same id, rename one")
     with _folder_of_our_own(order.out) as work:
         current = environment(order.isolation, order.kit, order.seed)
         with ThreadPoolExecutor(max_workers=max(1, order.jobs)) as pool:
             running = _Running()
             futures = {
-                pool.submit(_row, order, name, path, work / f"{index}", current, running): index
-                for name, (index, path) in named.items()
+                pool.submit(_row, order, name, submissions[index], work / f"{index}", current, running): index
+                for index, name in named.items()
             }
             try:
                 for future in as_completed(futures):
@@ -112,6 +124,19 @@ def grade(
         result = [rows[index] for index in sorted(rows)]
         write_atomically(order.out / "summary.csv", summary_csv(_all_rows(order.out, result)))
     return result
+
+
+def _refuse_reports_inside(submission: Path, folder: Path) -> None:
+    """A report that a student can write before the grading would be taken for an earlier grade.
+
+    Raises:
+        CohortRefused: reports would be written into the submission, or the submission lies where they go.
+    """
+    inside, folder = submission.resolve(), folder.resolve()
+    if folder.is_relative_to(inside) or inside.is_relative_to(folder):
+        raise CohortRefused(
+            f"{printable(str(submission))}: reports would lie among what was handed in, choose another --out"
+        )
 
 
 def _row(
@@ -172,7 +197,7 @@ def _run_judge(
         seed_hex=order.seed.hex(),
         assignments=order.assignments,
         only=order.only,
-        hide=tuple({order.kit.root, order.kit.solutions, order.out, Path.home()}),
+        hide=tuple({order.kit.root, order.kit.solutions, order.out, *_home()}),
     )
     limit_s = _JUDGE_START_S + sum(
         spec.limits.submission_s + spec.limits.import_s
@@ -213,6 +238,13 @@ def _run_judge(
         return GradeReport(
             kind="official", submission=info, environment=current, error=f"{why}: {tail}" if tail else why
         )
+
+
+def _home() -> list[Path]:
+    """The user's home; nothing where a service account's home is a system folder that Python itself needs."""
+    home = Path.home().resolve()
+    needed = (Path(sys.base_prefix).resolve(), Path("/usr"), Path("/lib"))
+    return [] if any(folder == home for folder in needed) or home == Path("/") else [home]
 
 
 def _judge_environment(kit: Kit, scratch: Path) -> dict[str, str]:
@@ -288,12 +320,12 @@ def _folder_of_our_own(out: Path) -> Iterator[Path]:
     """The output folder, locked against a second grader, with an empty work folder in it."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        lock = open(out / ".lock", "w")  # noqa: SIM115 - held until the block ends
+        descriptor = os.open(out / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     except OSError as error:
         raise CohortRefused(
             f"{printable(str(out))}: cannot be written ({error.strerror}), choose another folder with --out"
         ) from None
-    with lock:
+    with os.fdopen(descriptor) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -65,7 +65,9 @@ def run(task: Task, lifeline: int) -> int:
     """
     kit = find_kit(task.kit, task.solutions)
     specs = {name: spec for name, spec in kit.available().items() if name in task.assignments}
-    runner = SandboxedRunner(stage_kit(kit, task.scratch), task.staged, specs, task.isolation, task.hide)
+    runner = SandboxedRunner(
+        stage_kit(kit, task.scratch), task.staged, specs, task.isolation, task.hide, task.info.notes
+    )
     threading.Thread(target=_die_with_the_grader, args=[lifeline, runner.close], daemon=True).start()
     reports: list[GradeReport] = []
     judge = Judge(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from specs import gpus, models, recipes
-from specs.assignment import Assignment, Exercise, assignments
+from specs.assignment import Assignment, Exercise, assignment, assignments
 from specs.schema import SpecError
 
 
@@ -109,9 +109,11 @@ def find_exercise(name: str) -> tuple[Assignment, Exercise]:
     """The exercise called `memory.parameter_count`; the bare `parameter_count` does where only one has it.
 
     Raises:
-        SpecError: no such exercise, or several; the message has the nearest name, or all where none is near.
+        SpecError: no such exercise, or several; the message has the nearest name, or lists what there is.
     """
-    known = {f"{spec.name}.{each.id}": (spec, each) for spec in assignments().values() for each in spec.exercises}
+    known = {
+        f"{spec.name}.{each.id}": (spec, each) for spec in assignments().values() for each in spec.exercises
+    }
     if name in known:
         return known[name]
     same = [full for full in known if full.partition(".")[2] == name]
@@ -119,18 +121,15 @@ def find_exercise(name: str) -> tuple[Assignment, Exercise]:
         return known[same[0]]
     if same:
         raise SpecError(f"exercise {name!r}: several assignments have one, choose {' or '.join(same)}")
-    raise SpecError(f"exercise {name!r}: {_no_such_exercise(name, list(known))}")
-
-
-def _no_such_exercise(name: str, known: Sequence[str]) -> str:
-    """What somebody who typed `name` may have meant; `known` are full names."""
     if name in assignments():
         first = next(full for full in known if full.startswith(f"{name}."))
-        return f"that is an assignment; name one of its exercises, such as {first}"
+        raise SpecError(f"exercise {name!r}: that is an assignment; name an exercise of it, such as {first}")
     spelled = {full.partition(".")[2]: full for full in known} | {full: full for full in known}
     near = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.7)
     if near:
-        return f"no such exercise, did you mean {spelled[near[0]]}?"
-    head = name.partition(".")[0]
-    listed = [full for full in known if full.startswith(f"{head}.")] if head in assignments() else known
-    return f"no such exercise; there are {', '.join(listed)}"
+        raise SpecError(f"exercise {name!r}: no such exercise, did you mean {spelled[near[0]]}?")
+    head, dot, tail = name.partition(".")
+    if dot:
+        owner = assignment(head)
+        return owner, owner.exercise(tail)  # one of the two says what there is
+    raise SpecError(f"exercise {name!r}: no such exercise; there are {', '.join(known)}")

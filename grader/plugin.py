@@ -5,7 +5,11 @@ submission through the `submission` fixture and compares through `expect`. Its d
 student reads.
 """
 
+import bdb
+import os
 import random
+import threading
+from collections import Counter
 from collections.abc import Generator
 from hashlib import sha256
 from pathlib import Path
@@ -27,6 +31,11 @@ from specs.schema import SpecError
 JUDGE = pytest.StashKey[Judge]()
 NATIVE = pytest.StashKey[bool]()
 ERROR = pytest.StashKey[BaseException | None]()
+ALL_CHECKS = pytest.StashKey[dict[str, int]]()
+"""How many checks each exercise has of which any is to run; kept where somebody typed `pytest assignments/...`."""
+TIMER = pytest.StashKey[threading.Timer]()
+
+STILL_RUNNING_AFTER_S = 10.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -58,6 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if judge is None:
             return
         config.stash[JUDGE] = judge
+        config.stash[ALL_CHECKS] = {}
     _quieten(config)
 
 
@@ -75,9 +85,9 @@ def _self_check(config: pytest.Config) -> Judge | None:
             ) from None
         return None
     here = Path(str(config.invocation_params.dir))
-    wanted = [(here / str(argument).split("::")[0]).resolve() for argument in config.args]
-    if not any(path == kit.assignments or kit.assignments in path.parents for path in wanted):
-        if given and not any(kit.solutions in path.parents for path in wanted):
+    named = [(here / str(argument).split("::")[0]).resolve() for argument in config.args]
+    if not any(path == kit.assignments or kit.assignments in path.parents for path in named):
+        if given and not any(kit.solutions in path.parents for path in named):
             raise pytest.UsageError(
                 "--submission: say which tests to run, e.g. pytest assignments/memory --submission DIR"
             )
@@ -88,7 +98,20 @@ def _self_check(config: pytest.Config) -> Judge | None:
     if problem:
         raise pytest.UsageError(f"--submission {given or root}: {problem}")
     check_specs()
-    return Judge(kit, LocalRunner(root), SubmissionInfo(id=root.name), only=_asked_for(config))
+    only = _asked_for(config)
+    for name in only:
+        if not any(_has_checks(path, name) for path in named):
+            under = ", ".join(os.path.relpath(path, here) for path in named)
+            folder = os.path.relpath(kit.assignments / name.split(".")[0], here)
+            raise pytest.UsageError(f"no check of {name} under {under}; try pytest {folder}")
+    return Judge(kit, LocalRunner(root), SubmissionInfo(id=root.name), only=only)
+
+
+def _has_checks(path: Path, exercise: str) -> bool:
+    files = [path] if path.is_file() else path.rglob("test_*.py")
+    return any(
+        f'exercise("{exercise}"' in file.read_text(encoding="utf-8", errors="replace") for file in files
+    )
 
 
 def _asked_for(config: pytest.Config) -> tuple[str, ...]:
@@ -162,6 +185,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ]
         config.hook.pytest_deselected(items=[item for item in items if item not in keep])
         items[:] = keep
+    if ALL_CHECKS in config.stash:
+        config.stash[ALL_CHECKS].update(_all_checks(items))
+
+
+def _all_checks(items: list[pytest.Item]) -> Counter[str]:
+    """How many checks the exercises of `items` have, those included that -k, -m or a node id left out."""
+    modules = {module for item in items if (module := item.getparent(pytest.Module)) is not None}
+    checks = [item for item in items if item.get_closest_marker("exercise") is not None]
+    exercises = {marked(item)[0] for item in checks}
+    every = [node for module in modules for node in module.collect() if isinstance(node, pytest.Item)]
+    names = [marked(node)[0] for node in every if node.get_closest_marker("exercise") is not None]
+    return Counter(name for name in names if name in exercises)
 
 
 def exercise_of(item: pytest.Item) -> str:
@@ -207,6 +242,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     if judge is None or item.get_closest_marker("exercise") is None:
         return (yield)
     item.stash[ERROR] = None
+    timer = _say_still_running(item)
     try:
         judge.submission.begin_check(marked(item)[0])
         return (yield)
@@ -215,9 +251,44 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         if item.config.stash.get(NATIVE, False):
             raise
         pytest.fail(fault.message, pytrace=False)  # spares pytest a traceback that nobody reads
+    except bdb.BdbQuit:  # from a debugger that is not pytest's own, which exits by itself
+        pytest.exit("the debugger was quit")
     except BaseException as error:
         item.stash[ERROR] = error
         raise
+    finally:
+        timer.cancel()
+
+
+def _say_still_running(item: pytest.Item) -> threading.Timer:
+    """The timer that tells who waits for a self-check what does not end; started unless a debugger is asked for."""
+    config = item.config
+    exercise = marked(item)[0].split(".")[1]
+    claim = ((getattr(item, "function", item).__doc__ or "").strip() or item.name).splitlines()[0]
+
+    def say() -> None:
+        reporter = config.pluginmanager.get_plugin("terminalreporter")
+        capture = config.pluginmanager.get_plugin("capturemanager")
+        if reporter is None or capture is None:
+            return
+        with capture.global_and_fixture_disabled():
+            reporter.write_line(
+                f"still running {exercise} after {STILL_RUNNING_AFTER_S:g} s ({claim}); Ctrl-C stops it"
+            )
+            reporter.flush()
+
+    timer = threading.Timer(STILL_RUNNING_AFTER_S, say)
+    timer.daemon = True
+    config.stash[TIMER] = timer
+    if ALL_CHECKS in config.stash and not (config.option.usepdb or config.option.trace):
+        timer.start()
+    return timer
+
+
+def pytest_enter_pdb(config: pytest.Config) -> None:
+    """At a breakpoint the student waits for nothing."""
+    if TIMER in config.stash:
+        config.stash[TIMER].cancel()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -262,4 +333,4 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     judge = config.stash.get(JUDGE, None)
     if judge is None or judge.on_report is not None or not (judge.checks or judge.collection_errors):
         return
-    print_report(judge.report())
+    print_report(judge.report(), all_checks=config.stash.get(ALL_CHECKS, None))

@@ -1,8 +1,9 @@
 """The secret seed of the hidden cases: drawn once for a course and kept, so that a regrade meets the same cases."""
 
-import hmac
+import contextlib
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
 SEED_FILE = ".rooflab/course-seed"
@@ -21,13 +22,8 @@ def course_seed(path: Path) -> bytes:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            pass
-        else:
-            with os.fdopen(descriptor, "w", encoding="ascii") as stream:
-                stream.write(secrets.token_hex(_SEED_BYTES) + "\n")
+        if not path.exists():
+            _draw(path)
         seed = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except (OSError, ValueError) as error:
         raise SeedUnreadable(
@@ -40,6 +36,15 @@ def course_seed(path: Path) -> bytes:
     return seed
 
 
-def assignment_seed(seed: bytes, assignment: str) -> bytes:
-    """The seed of one assignment; knowing one gives no other away."""
-    return hmac.digest(seed, assignment.encode(), "sha256")
+def _draw(path: Path) -> None:
+    """Write a new seed in one step: a crash leaves none, and of two at once the first one's stays."""
+    descriptor, drawn = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as stream:
+            stream.write(secrets.token_hex(_SEED_BYTES) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(drawn, path)
+    finally:
+        os.unlink(drawn)

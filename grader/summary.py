@@ -5,7 +5,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.report import GradeReport
+from grader.report import GradeReport, Outcome
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,9 @@ class Row:
     @property
     def graded(self) -> bool:
         """True when there is a grade, provisional or not."""
-        return self.report is not None and not self.report.error
+        if self.report is None or self.report.error:
+            return False
+        return any(exercise.outcome is not Outcome.GRADER_ERROR for exercise in self.report.exercises)
 
 
 def note_on(report: GradeReport) -> str:
@@ -36,7 +38,9 @@ def note_on(report: GradeReport) -> str:
     if all(exercise.outcome == "todo" for exercise in report.exercises):
         return "untouched"
     notes = [f"{name.replace('_', ' ')} in {count}" for name, count in counts.items()]
-    if report.submission.missing and report.submission.notes:  # a file left out may be the one that is missing
+    if (
+        report.submission.missing and report.submission.notes
+    ):  # a file left out may be the one that is missing
         notes.append(report.submission.notes[0])
     return "; ".join(notes)
 

@@ -1,6 +1,6 @@
 """The terminal's view of a report: one line an exercise, what went wrong below, points at the end."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -30,12 +30,21 @@ def points(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def print_report(report: GradeReport, console: Console | None = None) -> None:
-    """Print one report for the person whose work it is: an exercise is one line of a terminal, never two."""
+def print_report(
+    report: GradeReport, console: Console | None = None, all_checks: Mapping[str, int] | None = None
+) -> None:
+    """Print one report for the person whose work it is: an exercise is one line of a terminal, never two.
+
+    Args:
+        report: what to print.
+        console: where to; the terminal by default.
+        all_checks: how many checks each exercise has. One of which fewer ran shows that and no points.
+    """
+    partly = _partly_run(report, all_checks or {})
     out = console or Console(highlight=False, soft_wrap=True)
     width = max((len(each.id) for each in report.exercises), default=10)
     for exercise in report.exercises:
-        line = _line(exercise, width)
+        line = _line(exercise, width, partly.get(exercise.id, 0))
         if out.is_terminal:
             line.truncate(out.width, overflow="ellipsis")
         out.print(line)
@@ -58,14 +67,23 @@ def print_report(report: GradeReport, console: Console | None = None) -> None:
             out.print(f"      and {untold} more {'checks' if untold > 1 else 'check'}", style="dim")
     if report.error:
         out.print(Text(f"  {printable(report.error, 400)}", style="magenta"))
-    out.print(totals(report), style="bold", markup=False)
+    out.print(totals(report, partly), style="bold", markup=False)
 
 
-def _line(exercise: ExerciseResult, width: int) -> Text:
+def _partly_run(report: GradeReport, all_checks: Mapping[str, int]) -> dict[str, int]:
+    """How many checks there are of each exercise of which some did not run."""
+    ran = {exercise.id: len(exercise.checks) for exercise in report.exercises}
+    return {name: number for name, number in all_checks.items() if ran.get(name, 0) < number}
+
+
+def _line(exercise: ExerciseResult, width: int, all_checks: int) -> Text:
     word, colour = WORDS[exercise.outcome]
     line = Text(f"  {exercise.id:<{width}}  ")
     line.append(f"{word:<12}", style=colour)
-    line.append(f" {points(exercise.points):>5} / {points(exercise.max_points)}")
+    if all_checks:
+        line.append(f"     {len(exercise.checks)} of {all_checks} checks ran")
+    else:
+        line.append(f" {points(exercise.points):>5} / {points(exercise.max_points)}")
     if exercise.extra_credit:
         line.append(" extra")
     if exercise.outcome is Outcome.TODO:
@@ -93,15 +111,20 @@ def describe(check: CheckResult) -> str:
     return "\n".join(lines)
 
 
-def totals(report: GradeReport) -> str:
-    """`12.5 of 100 points (self-check: visible tests only); 10 pending`."""
-    base = sum(each.points for each in report.exercises if not each.extra_credit)
-    extra = sum(each.points for each in report.exercises if each.extra_credit)
-    text = f"  {points(base)} of {points(report.max_points)} points"
+def totals(report: GradeReport, partly: Collection[str] = ()) -> str:
+    """`12.5 of 100 points, 10 pending (self-check: visible tests only)`; exercises run `partly` earn nothing."""
+    whole = [each for each in report.exercises if each.id not in partly]
+    base = sum(each.points for each in whole if not each.extra_credit)
+    most = sum(each.max_points for each in whole if not each.extra_credit)
+    extra = sum(each.points for each in whole if each.extra_credit)
+    pending = sum(each.pending_points for each in whole)
+    text = f"  {points(base)} of {points(most)} points" if whole or not partly else "  no points"
     if extra:
         text += f" and {points(extra)} extra"
-    if report.pending_points:
-        text += f", {points(report.pending_points)} pending"
+    if pending:
+        text += f", {points(pending)} pending"
+    if partly:
+        text += ", part of the checks only"
     if report.kind == "self-check":
         text += " (self-check: visible tests only)"
     return text

@@ -41,7 +41,9 @@ def _problem(kind: str, listed: str, error: ValidationError) -> str:
     for problem in problems:
         if problem["type"] == "extra_forbidden" and len(problem["loc"]) == 1:
             return f"{kind} has no field `{problem['loc'][0]}`; its fields are {listed}"
-    missing = [str(each["loc"][0]) for each in problems if each["type"] == "missing" and len(each["loc"]) == 1]
+    missing = [
+        str(each["loc"][0]) for each in problems if each["type"] == "missing" and len(each["loc"]) == 1
+    ]
     if missing:
         return (
             f"{kind}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; "

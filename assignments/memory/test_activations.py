@@ -1,4 +1,4 @@
-"""Visible checks of activations.py: exercises 6, 7 and 7b."""
+"""Visible checks of activations.py: sections 6 and 7."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Visible checks of budget.py: exercise 10."""
+"""Visible checks of budget.py: section 10."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Visible checks of parameters.py: exercises 3 and 4."""
+"""Visible checks of parameters.py: sections 3 and 4."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Visible checks of parameters.py: exercise 5, with grouped attention and with latent attention."""
+"""Visible checks of parameters.py: section 5, with grouped attention and with latent attention."""
 
 import pytest
 
@@ -111,7 +111,7 @@ def test_qwen3_uses_3_of_its_30_billion(submission, expect):
         expect.terms(got, right, unit="parameters", case=f"Qwen3 30B, {active} experts visited")
 
 
-# ---- 5b. expert_parameter_counts under latent attention
+# ---- 5. expert_parameter_counts under latent attention
 
 
 @pytest.mark.exercise("memory.latent_parameter_counts", weight=2)

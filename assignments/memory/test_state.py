@@ -1,4 +1,4 @@
-"""Visible checks of state.py: exercises 1, 2, 8 and 9."""
+"""Visible checks of state.py: sections 1, 2, 8 and 9."""
 
 import pytest
 

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Costs: FLOPs and the fewest bytes
 #
-# Exercises 1, 2 and 3. The formulas and one worked number each are in the handout, `README.md`.
+# Sections 1 and 2 of the handout, `README.md`: the formulas and one worked number each.
 
 # %%
 """What an operation costs: FLOPs, and the fewest bytes that it can move between HBM and the chip."""

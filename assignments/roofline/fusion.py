@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Fusing a chain, and launching it
 #
-# Exercise 6. The formulas and one worked number each are in the handout, `README.md`.
+# Section 5 of the handout, `README.md`: the formulas and one worked number each.
 
 # %%
 """What a chain of kernels costs apart and fused, and whether the device or the host sets its pace."""

@@ -1,4 +1,4 @@
-"""Visible checks of costs.py: exercises 1, 2 and 3."""
+"""Visible checks of costs.py: sections 1 and 2."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Visible checks of fusion.py: exercise 6."""
+"""Visible checks of fusion.py: section 5."""
 
 import pytest
 

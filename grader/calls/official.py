@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import secrets
 import shutil
 import socket
@@ -21,6 +22,7 @@ from grader.sandbox import Confined, Level, Limits, launch
 from grader.worker import wire
 from specs.assignment import Assignment
 
+_WORKER = "_rooflab_worker"  # the staged package: no name that a student's helper has
 _START_S = 30.0  # interpreter, specs and pydantic: 0.3 s on an idle core
 # All answers of a submission to one assignment, as they lie in the judge's memory: tests and hints hold on to them.
 _ANSWERS_BYTES = 512 << 20
@@ -60,6 +62,7 @@ class SandboxedRunner:
         specs: Mapping[str, Assignment],
         level: Level,
         hide: Sequence[Path] = (),
+        notes: Sequence[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.isolation: str = level
@@ -70,6 +73,7 @@ class SandboxedRunner:
             level,
             hide,
         )
+        self._notes = notes  # what of the submission was not copied
         self._clock = clock
         self._workers: dict[str, _Worker] = {}
         self._spent_s: dict[str, float] = {}
@@ -141,6 +145,7 @@ class SandboxedRunner:
                     output_bytes=limits.output_bytes,
                 ),
                 self._hide,
+                self._notes,
             )
         return self._workers[assignment]
 
@@ -155,18 +160,25 @@ class _Worker:
     """One worker process and the judge's end of its wire."""
 
     def __init__(
-        self, kit_view: Path, submission: Path, level: Level, limits: Limits, hide: Sequence[Path]
+        self,
+        kit_view: Path,
+        submission: Path,
+        level: Level,
+        limits: Limits,
+        hide: Sequence[Path],
+        notes: Sequence[str],
     ) -> None:
         self.loaded: set[str] = set()
         self.last_answer_bytes = 0
         self._submission = submission
+        self._notes = notes
         self._ours, theirs = socket.socketpair()
         try:
             self.confined: Confined = launch(
                 level,
                 kit=kit_view,
                 submission=submission,
-                entry="worker/serve.py",
+                entry=f"{_WORKER}/serve.py",
                 wire=theirs,
                 limits=limits,
                 hide=hide,
@@ -231,6 +243,8 @@ class _Worker:
             return wire.decode(reply["value"], storages)
         if kind == "loaded" and verb == "load":
             return None
+        if kind == "tampered":
+            raise Tampered("the submission changed the part of the grader that measures it")
         if kind == "no_function":
             raise Raised(missing_function(request))
         if kind == "unsendable":
@@ -256,9 +270,12 @@ class _Worker:
                 lines = path.read_text(encoding="utf-8", errors="replace").split("\n") if inside else []
                 if 1 <= line <= len(lines):
                     place = [(printable(file, 100), line, printable(lines[line - 1].strip(), 200))]
+        message = printable(error.get("message", ""), 500)
+        if error.get("type") == "ModuleNotFoundError":
+            message += _why_left_out(message, self._notes)
         return {
             "type": printable(error.get("type", "an exception"), 100),
-            "message": printable(error.get("message", ""), 500),
+            "message": message,
             "frames": place,
             "is_todo": error.get("is_todo", False),
         }
@@ -278,6 +295,17 @@ class _Worker:
         return f"the process ended itself with exit code {code}"
 
 
+def _why_left_out(message: str, notes: Sequence[str]) -> str:
+    """The note on the module that `message` misses, in brackets; "" where there is none."""
+    missed = re.fullmatch(r"No module named '([^']+)'", message)
+    names = missed[1].split(".") if missed else []
+    for note in notes:
+        path, _, why = note.partition(": ")
+        if path.rstrip("/").rpartition("/")[2].removesuffix(".py") in names and why.startswith("not copied"):
+            return f" ({note})"
+    return ""
+
+
 def stage_kit(kit: Kit, into: Path) -> Path:
     """Copy what a worker may see: its own code, the code of specs, models, GPUs, recipes; no published value."""
     view = into / "kit"
@@ -288,7 +316,7 @@ def stage_kit(kit: Kit, into: Path) -> Path:
 
         specs = Path(installed.__file__).resolve().parent
     ignore = shutil.ignore_patterns("__pycache__", "*.pyc")
-    shutil.copytree(package / "worker", view / "worker", ignore=ignore)
+    shutil.copytree(package / "worker", view / _WORKER, ignore=ignore)
     shutil.copytree(
         specs,
         view / "specs",

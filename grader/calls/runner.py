@@ -1,11 +1,16 @@
 """How the judge calls a submission: one interface, in this process (self-check) or over the wire (official)."""
 
+import bdb
 import builtins
 import importlib.util
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Protocol
+
+import pytest
 
 from grader.calls.faults import NeedsTorch, Raised, Todo
 from grader.worker import load, wire
@@ -44,6 +49,10 @@ def require(exercise: Exercise) -> None:
         raise NeedsTorch("needs torch, which is not installed here: pip install -e '.[kernels]'")
 
 
+STOPS = (KeyboardInterrupt, bdb.BdbQuit, pytest.exit.Exception)
+"""What the person at the keyboard raises, with Ctrl-C or from a debugger: no answer of the submission."""
+
+
 class LocalRunner:
     """Calls the submission in this process, so that breakpoints work. For self-checks and trusted code only."""
 
@@ -56,6 +65,7 @@ class LocalRunner:
 
     def run(self, request: Request) -> Any:
         """Call the function on decoded copies of the arguments, as a worker would get them."""
+        __tracebackhide__ = True  # of a failure, pytest shows the test's line and the student's
         function = self._function(request)
         args: Any = wire.decode(*wire.encode(request.args))
         kwargs: Any = wire.decode(*wire.encode(dict(request.kwargs)))
@@ -64,20 +74,30 @@ class LocalRunner:
                 value = probe(request.probe)(function, *args, **kwargs)
             else:
                 value = function(*args, **kwargs)
-        except KeyboardInterrupt:
+        except STOPS:
             raise
         except BaseException as error:  # a submission may raise anything, SystemExit included
-            raise raised(request, load.describe_exception(error, self.root)) from error
+            fault = raised(request, load.describe_exception(error, self.root))
+            raise fault.with_traceback(self._own_frames(error)) from None
         try:
             return wire.decode(*wire.encode(value))
         except wire.Unsendable as error:
-            raise Raised(f"{request.function} {error}") from error
+            raise Raised(f"{request.function} {error}") from None
 
     def close(self) -> None:
         """Forget the submission's modules."""
         load.unload(self.root)
 
+    def _own_frames(self, error: BaseException) -> TracebackType | None:
+        """The traceback from the submission's first frame on: a debugger then stops where the student wrote."""
+        top = os.path.join(os.path.abspath(self.root), "")
+        frames = error.__traceback__
+        while frames is not None and not frames.tb_frame.f_code.co_filename.startswith(top):
+            frames = frames.tb_next
+        return frames
+
     def _function(self, request: Request) -> Any:
+        __tracebackhide__ = True
         override = self.overrides.get((request.assignment, request.function))
         if override is not None:
             return override
@@ -85,10 +105,11 @@ class LocalRunner:
             raise Todo(f"no file {request.assignment}/{request.file} here")
         try:
             module = load.load_module(self.root, request.assignment, request.file)
-        except KeyboardInterrupt:
+        except STOPS:
             raise
         except BaseException as error:  # importing runs the student's code, which may raise anything
-            raise raised(request, load.describe_exception(error, self.root), importing=True) from error
+            fault = raised(request, load.describe_exception(error, self.root), importing=True)
+            raise fault.with_traceback(self._own_frames(error)) from None
         function = getattr(module, request.function, None)
         if not callable(function):
             raise Raised(missing_function(request))
@@ -119,4 +140,6 @@ def raised(request: Request, description: Mapping[str, Any], importing: bool = F
         if isinstance(getattr(builtins, description["type"], None), type)
         else "an exception"
     )
-    return Raised(f"{what} {message}{where}", hidden_message=f"{what} {known}{where}")
+    # A line of a file of many lines could tell an input as well; importing has seen none yet.
+    place = where if importing else ""
+    return Raised(f"{what} {message}{where}", hidden_message=f"{what} {known}{place}")

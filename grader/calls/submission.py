@@ -6,6 +6,8 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
+from pydantic import BaseModel
+
 from grader.calls.faults import Crashed, Fault, Raised, Tampered, TimedOut
 from grader.calls.runner import Request, Runner, require
 from grader.worker import wire
@@ -41,9 +43,11 @@ class Call:
 
 
 def _weight(value: Any) -> int:
-    """Bytes of texts, arrays and tensors, and a kibibyte for each part; not counted on above the limit."""
+    """Bytes of texts, arrays and tensors, and a kibibyte for each part or field; not counted on above the limit."""
     weight, queue = 0, [value]
     for part in queue:
+        if isinstance(part, BaseModel):
+            part = vars(part)  # its fields; dict() would take a field called keys for the method
         if isinstance(part, list | tuple | dict):
             weight += _PART_WEIGHT * len(part)
             if weight > _MAX_KEPT_WEIGHT:
@@ -97,6 +101,7 @@ class Submission:
 
     def run(self, request: Request, exercise: Exercise) -> Any:
         """Run one request for the current check and remember its value."""
+        __tracebackhide__ = True
         require(exercise)
         try:
             got = self.runner.run(request)
@@ -138,13 +143,16 @@ class FunctionCall:
         self._submission, self._spec, self._function, self._file = submission, spec, function, file
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
         return self._run("", args, kwargs)
 
     def probed(self, probe: str, *args: Any, **kwargs: Any) -> Any:
         """What the probe of that name reports when it runs the function."""
+        __tracebackhide__ = True
         return self._run(probe, args, kwargs)
 
     def _run(self, probe: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        __tracebackhide__ = True
         exercise = self._spec.exercise(self._submission.exercise_id.split(".", 1)[1])
         request = Request(self._spec.name, self._file, self._function, args, kwargs, probe)
         return self._submission.run(request, exercise)

@@ -9,6 +9,7 @@ from typing import Any
 
 from grader.calls.faults import CheckFailed
 from grader.checks.quantities import off_by, roughly_off, show, unit_mistake
+from grader.report import Evidence
 from specs.schema import Spec
 
 
@@ -17,6 +18,8 @@ class Expect:
 
     def __init__(self, hidden: bool = False) -> None:
         self.hidden = hidden
+        self.evidence: list[Evidence] = []
+        """What the check attached; for its result."""
 
     def terms(
         self,
@@ -36,12 +39,14 @@ class Expect:
             case: what was asked, in words that a student knows ("GPT-2 small").
             rel: relative tolerance; 0 compares integers exactly, floats to 1e-9.
         """
+        __tracebackhide__ = True  # pytest's own view of a failure ends at the test's line
         wanted = (
             dict(expected)
             if isinstance(expected, Mapping)
             else {n: getattr(expected, n) for n in type(expected).model_fields}
         )
-        given = self._as_terms(got, wanted, case)
+        kind = type(expected) if isinstance(expected, Spec) else None
+        given = self._as_terms(got, wanted, case, kind)
         wrong = [name for name in wanted if self._wrong(given[name], wanted[name], rel)]
         if not wrong:
             return
@@ -59,6 +64,7 @@ class Expect:
 
     def number(self, got: Any, expected: float, *, unit: str = "", case: str = "", rel: float = 0.0) -> None:
         """Compare one number; integers exactly, floats to 1e-9, unless `rel` is wider."""
+        __tracebackhide__ = True
         if not _is_number(got):
             raise CheckFailed(f"{_prefix(case)}a number is needed, and it returned {self._kind(got)}")
         if self._wrong(got, expected, rel):
@@ -68,6 +74,7 @@ class Expect:
 
     def equal(self, got: Any, expected: bool | str | Sequence[Any], *, case: str = "") -> None:
         """Compare something that is no number: a truth value, a name, a list of names."""
+        __tracebackhide__ = True
         if isinstance(expected, bool) and not isinstance(got, bool):
             raise CheckFailed(f"{_prefix(case)}True or False is needed, and it returned {self._kind(got)}")
         if not isinstance(expected, str | bool) and isinstance(got, list | tuple):
@@ -79,16 +86,30 @@ class Expect:
 
     def that(self, holds: bool, message: str, *, symptom: str = "") -> None:
         """Fail with `message` unless `holds`; the message must not give a hidden input away."""
+        __tracebackhide__ = True
         if not holds:
             raise CheckFailed(message, symptom=symptom)
 
-    def _as_terms(self, got: Any, wanted: Mapping[str, Any], case: str) -> dict[str, Any]:
+    def measured(self, name: str, value: float, unit: str = "") -> None:
+        """Attach a number that was measured beside the student's code, where it could have been forged.
+
+        None is attached in a hidden check: such a number could carry a hidden input out.
+        """
+        if not self.hidden:
+            self.evidence.append(Evidence(name=name, value=value, unit=unit, measured_in_worker=True))
+
+    def _as_terms(
+        self, got: Any, wanted: Mapping[str, Any], case: str, kind: type[Spec] | None
+    ) -> dict[str, Any]:
+        __tracebackhide__ = True
+        how = (
+            f"; write `return {kind.__name__}({', '.join(f'{name}=...' for name in wanted)})`" if kind else ""
+        )
+        needed = f"{_prefix(case)}terms are needed ({', '.join(wanted)})"
         if isinstance(got, Spec):
             names = set(type(got).model_fields)
             if not names >= set(wanted):
-                raise CheckFailed(
-                    f"{_prefix(case)}needed are {', '.join(wanted)}, and it returned {type(got).__name__}"
-                )
+                raise CheckFailed(f"{needed}, and it returned {type(got).__name__}{how}")
             given = {name: getattr(got, name) for name in wanted}
         elif isinstance(got, dict):
             given = {name: got.get(name) for name in wanted}
@@ -105,9 +126,7 @@ class Expect:
                     f"{_prefix(case)}the term {missing[0]} is missing; the terms are {', '.join(wanted)}"
                 )
         else:
-            raise CheckFailed(
-                f"{_prefix(case)}terms are needed ({', '.join(wanted)}), and it returned {self._kind(got)}"
-            )
+            raise CheckFailed(f"{needed}, and it returned {self._kind(got)}{how}")
         for name, value in given.items():
             if not _is_number(value):
                 raise CheckFailed(f"{_prefix(case)}{name}: a number is needed, and it is {self._kind(value)}")
@@ -134,7 +153,8 @@ class Expect:
             return "None: is there a return?"
         if isinstance(value, bool) or (isinstance(value, str) and not self.hidden and len(value) < 60):
             return show(value)
-        return f"a {type(value).__name__}"
+        name = type(value).__name__
+        return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"
 
     def _swapped(self, given: Mapping[str, Any], wanted: Mapping[str, Any], wrong: Sequence[str]) -> str:
         if (

@@ -13,6 +13,7 @@ import grader
 from grader.calls.faults import Fault
 from grader.calls.runner import Runner
 from grader.calls.submission import Call, Submission
+from grader.checks.expect import Expect
 from grader.checks.mistakes import HintSource, LiveMistakes, StoredMistakes, find_hint, load_mistakes
 from grader.checks.scoring import score_all
 from grader.kit import Kit
@@ -79,6 +80,8 @@ class Judge:
                     message = "\n".join(
                         line for line in message.splitlines() if not line.startswith("likely cause:")
                     )
+        elif isinstance(error, OverflowError):
+            outcome, message = Outcome.FAILED, "a number in the answer is too large to be computed with"
         else:
             outcome = Outcome.GRADER_ERROR
             message = "this check itself failed; it is not your fault" + (
@@ -88,16 +91,18 @@ class Judge:
             (getattr(getattr(item, "function", None), "__doc__", "") or "").strip().splitlines()
             or [item.name]
         )[0]
+        expect = getattr(item, "funcargs", {}).get("expect")
         result = CheckResult(
             name=item.name,
             claim=claim,
             outcome=outcome,
             weight=weight,
             hidden=hidden,
-            message=message,
+            message=_safe(message),
             hint=hint,
             mistake=mistake,
-            duration_s=round(duration_s, 4),
+            evidence=tuple(expect.evidence) if isinstance(expect, Expect) else (),
+            duration_s=round(duration_s, 1 if hidden else 4),  # a hidden input could be told by waiting
         )
         self.checks.setdefault(exercise_id, []).append(result)
         return result
@@ -169,3 +174,9 @@ def marked(item: pytest.Item) -> tuple[str, float]:
             f"{item.nodeid}: a check needs @pytest.mark.exercise('<assignment>.<exercise>')"
         )
     return str(marker.args[0]), float(marker.kwargs.get("weight", 1.0))
+
+
+def _safe(message: str) -> str:
+    """A message whose every line a terminal can show, of bounded length: parts of it come from the submission."""
+    lines = [printable(line, 1000) for line in message[:100_000].split("\n")[:12]]
+    return "\n".join(lines)

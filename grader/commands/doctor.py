@@ -133,7 +133,7 @@ def sandbox() -> Finding:
     state = available()
     if state.ok:
         return Finding("sandbox", True, f"bubblewrap starts ({os.path.basename(state.bwrap or 'bwrap')})")
-    return Finding("sandbox", False, f"only `grader grade` needs it; {state.reason}; {state.remedy}")
+    return Finding("sandbox", False, f"{state.reason}; {state.remedy} (only `grader grade` needs it)")
 
 
 def _gpu() -> Finding:

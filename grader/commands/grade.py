@@ -25,7 +25,7 @@ def run(
     out: Path,
     only: tuple[str, ...],
     isolation: str,
-    jobs: int,
+    jobs: int | None,
     seed_file: Path | None,
 ) -> int:
     """Grade and print; the exit code: 0 all graded, 3 some not."""
@@ -39,7 +39,7 @@ def run(
         seed = course_seed(seed_file or kit.root / SEED_FILE)
     except SeedUnreadable as error:
         raise BadInput(str(error)) from None
-    order = cohort.Order(kit, out, level, seed, jobs, only)
+    order = cohort.Order(kit, out, level, seed, jobs or cohort.cores(), only)
     progress = Progress(
         TextColumn("grading"),
         BarColumn(),

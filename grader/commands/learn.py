@@ -12,7 +12,7 @@ from grader.calls.runner import LocalRunner
 from grader.checks.verdicts import Judge
 from grader.kit import Kit, no_work_in
 from grader.refusal import BadInput
-from grader.report import GradeReport, Outcome, SubmissionInfo, write_atomically
+from grader.report import Outcome, SubmissionInfo, write_atomically
 from grader.session import Installed, run_quietly, why_not
 from grader.table import points
 from specs.assignment import Assignment, Exercise
@@ -91,11 +91,6 @@ def show_next(kit: Kit, only: str | None, submission: Path | None, track: str) -
                 print(f"  from     {kit.root}, where these paths begin")
             return
     print("all visible checks pass: nothing is left to do on this track")
-
-
-def self_check(kit: Kit, root: Path) -> GradeReport:
-    """The visible checks of every assignment against the code in `root`, in this process, without output."""
-    return visible_session(kit, root, list(kit.available())).report()
 
 
 def visible_session(kit: Kit, root: Path, names: Sequence[str]) -> Judge:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from grader.calls.faults import Fault, Todo
 from grader.calls.runner import LocalRunner, Request
-from grader.kit import Kit
+from grader.kit import Kit, no_work_in
 from grader.printable import printable, printable_path
 from grader.refusal import BadInput
 from specs.assignment import Assignment, assignment
@@ -106,8 +106,9 @@ def run(
     step = Step(gpu(card), model(architecture), batch, sequence, phase, dtype)
     step.card.peak_flops(step.dtype)
     root = (submission or kit.assignments).resolve()
-    if not root.is_dir():
-        raise BadInput(f"--submission {printable_path(submission)}: no such folder")
+    nothing = no_work_in(root, {ASSIGNMENT: assignment(ASSIGNMENT).files})
+    if nothing:
+        raise BadInput(f"--submission {printable_path(submission or kit.assignments)}: {nothing}")
     stem = _stem(out, step)
 
     student = _Student(root)
@@ -198,7 +199,8 @@ class _Student:
 
     def _row(self, step: Step, op: OpCost, name: str) -> Row:
         for number in (op.cost.flops, op.cost.bytes_read, op.cost.bytes_written):
-            if not 0 <= op.count * number < TOO_LARGE:
+            # Each for itself first: a product of a huge integer and a float overflows.
+            if not (op.count < TOO_LARGE and 0 <= number < TOO_LARGE and op.count * number < TOO_LARGE):
                 raise BadInput(f"layer_costs: {name} costs {_shown(number)} each time, which cannot be shown")
         bound = self.call("bound", op.cost, step.card, step.dtype)
         if bound not in ("compute", "memory"):
@@ -278,14 +280,14 @@ def _draw(step: Step, rows: Sequence[Row], ridge: float, stem: Path, asked: bool
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] != "matplotlib":
             raise
-        missing = "no picture: matplotlib is not installed, pip install 'rooflab[plots]' and run this again"
+        missing = "no picture: matplotlib is not installed, pip install -e '.[plots]' and run this again"
         if asked:
             raise BadInput(missing) from None
         print(missing)
         return
     ops = placed(rows)
     total = sum(row.time_s for row in rows)
-    note = f"step {_seconds(total)} on the roofline; a dot's area is its share, ops at one place share a dot"
+    note = f"step {_seconds(total)} on the roofline; a dot's area is its share of that, ops at one place share a dot"
     left_out = [op.name for op in ops if not (0 < op.intensity < math.inf and 0 < op.flops_per_s < math.inf)]
     try:
         paths = save(draw(ops, step.card, step.dtype, ridge, step.title, note), stem)

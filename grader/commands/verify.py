@@ -12,7 +12,6 @@ from grader.sandbox import available
 from grader.table import points
 from grader.verification import prove
 
-
 LEGEND = (
     "rows: mistakes; columns: whose hint was shown; numbers: failing checks; 'none': failed without a hint"
 )

@@ -24,9 +24,12 @@ class Layout:
     beside: Parts = ()  # flat layout: the folder that the other files go to
 
     def staged(self, entry: Entry) -> Parts | None:
-        """The path in the staged copy, or None for an entry outside of the root."""
+        """The path in the staged copy, or None for an entry outside of the root.
+
+        Names are composed (NFC): macOS packs "ö" as o and dots, and no import finds that on Linux.
+        """
         depth = len(self.root)
-        inside = entry.parts[depth:]
+        inside = tuple(unicodedata.normalize("NFC", name) for name in entry.parts[depth:])
         if entry.parts[:depth] != self.root:
             return None
         if len(inside) == 1 and inside[0] in self.moved:

@@ -4,6 +4,7 @@ Copied are .py files below the root that was found, within limits. Left behind i
 pytest, pass for a part of the kit, or fill a disk.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -26,6 +27,10 @@ _LIBRARIES = frozenset(
 )
 # Python imports or reads these from a folder on sys.path; a zip holds what was not looked into.
 _LOADABLE_SUFFIXES = (".pth", ".so", ".pyd", ".pyc", ".zip")
+# What the kit hands out or students write beside the code; any other file may be missed by the code.
+_NO_DATA = frozenset(
+    {".md", ".txt", ".rst", ".pdf", ".docx", ".odt", ".html", ".ipynb", ".svg", ".png", ".jpg", ".jpeg"}
+)
 _NOT_A_FILE = {
     "link": "a link is not followed",
     "special": "it is no regular file",
@@ -74,22 +79,22 @@ def choose(
             notes[shown] = _Note(0, f"{shown}: counts as missing, {_NOT_A_FILE[entry.kind]}")
             continue
         candidates.append((path, entry))
-    chosen: dict[Parts, Entry] = {}
+    taken: list[tuple[Parts, Entry]] = []
     total_bytes = 0
     # Editable files first, then what lies nearest, so that a heap of other files costs the student nothing.
     for path, entry in sorted(candidates, key=lambda one: (one[0] not in wanted, len(one[0]), one[0])):
-        limit = _over_limit(path, entry, len(chosen), total_bytes)
+        limit = _over_limit(path, entry, len(taken), total_bytes)
         if limit is not None:
             shown = "/".join(path)
             notes[shown] = _Note(0 if path in wanted else 1, f"{printable(shown)}: not copied, {limit}")
             continue
-        chosen[path] = entry
+        taken.append((path, entry))
         total_bytes += entry.size_bytes
-    _refuse_clashes(tree, chosen)
+    _refuse_clashes(tree, (path for path, _ in taken))
     if layout.moved:
-        taken = ", ".join(f"{assignment}/{name}" for name, assignment in sorted(layout.moved.items()))
-        notes[""] = _Note(1, f"no assignment folder: files taken as {printable(taken)}")
-    return chosen, [note.text for note in sorted(notes.values())]
+        moved = ", ".join(f"{assignment}/{name}" for name, assignment in sorted(layout.moved.items()))
+        notes[""] = _Note(1, f"no assignment folder: files taken as {printable(moved)}")
+    return dict(taken), [note.text for note in sorted(notes.values())]
 
 
 def _left_out(
@@ -117,6 +122,9 @@ def _left_out(
             return shown, 2, "the grader has its own tests"
         if not all(_is_plain(part) for part in path):
             return shown, 1, "its name is too long or has characters that no import can spell"
+        return None
+    if top == 1 and os.path.splitext(name)[1].casefold() not in _NO_DATA:
+        return shown, 1, "only .py files are: put data into a .py file"
     return None
 
 
@@ -142,10 +150,12 @@ def _refuse_clashes(tree: Tree, paths: Iterable[Parts]) -> None:
     for path in paths:
         for length in range(1, len(path) + 1):
             prefix, is_file = path[:length], length == len(path)
+            is_new = folded(prefix) not in seen
             other, other_is_file = seen.setdefault(folded(prefix), (prefix, is_file))
-            if other != prefix or other_is_file != is_file:
+            # A file's own path comes up once, unless two names became one when they were composed.
+            if other != prefix or other_is_file != is_file or (is_file and not is_new):
                 first, second = printable("/".join(other)), printable("/".join(prefix))
                 raise SubmissionRefused(
-                    f"{tree.shown}: {first} and {second} clash (the same but for upper and lower case, "
-                    "or a file and a folder of one name): rename one"
+                    f"{tree.shown}: {first} and {second} clash (the same but for upper and lower case "
+                    "or how accents are stored, or a file and a folder of one name): rename one"
                 )

@@ -10,7 +10,7 @@ import linecache
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
@@ -24,13 +24,15 @@ MAX_LINE_CHARS = 200
 FIRST_FRAMES, LAST_FRAMES = 3, 12  # of a recursion only its way in and its end are of interest
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Loaded:
     """What loading from one root has changed in this interpreter."""
 
     root: str
-    appended: list[str]
-    packages: list[str]
+    assignment: str = ""  # whose folder is on sys.path now
+    appended: list[str] = field(default_factory=list)
+    packages: list[str] = field(default_factory=list)
+    aside: dict[str, dict[str, ModuleType]] = field(default_factory=dict)  # of the other assignments
 
 
 _loaded: dict[str, _Loaded] = {}  # by root; at most one entry
@@ -66,7 +68,9 @@ def load_module(root: Path, assignment: str, file: str) -> ModuleType:
 
     The module is `_submission_<assignment>.<stem>`, so that `from .other import x` works between a student's
     files. `root` and `root/assignment` go to the end of `sys.path`: their extra modules can be imported and
-    shadow nothing. One root at a time: loading from another one unloads the former.
+    shadow nothing. One root at a time: loading from another one unloads the former. One assignment at a time:
+    the folder and the helpers of another one wait aside until it is asked for again, so that memory/sizes.py and
+    roofline/sizes.py are each the `sizes` of their own assignment, as in the official workers.
 
     Raises:
         FileNotFoundError: no such file.
@@ -79,8 +83,10 @@ def load_module(root: Path, assignment: str, file: str) -> ModuleType:
     for other in [loaded for loaded in _loaded if loaded != top]:
         unload(Path(other))
     if not _loaded:
-        _loaded[top] = _Loaded(top, [], [])
+        _loaded[top] = _Loaded(top)
         sys.meta_path.insert(0, _SubmissionFinder)  # takes no other names
+    if _loaded[top].assignment != assignment:
+        _change_assignment(_loaded[top], assignment)
     for entry in (top, folder):
         if entry not in sys.path:
             sys.path.append(entry)
@@ -93,6 +99,26 @@ def load_module(root: Path, assignment: str, file: str) -> ModuleType:
         _loaded[top].packages.append(package)
     importlib.invalidate_caches()  # files may be younger than the import system's view of their folder
     return importlib.import_module(f"{package}.{file.removesuffix('.py').replace('/', '.')}")
+
+
+def _change_assignment(loaded: _Loaded, assignment: str) -> None:
+    """Put the former assignment's folder and helpers aside, and bring back those of `assignment`."""
+    former = os.path.join(loaded.root, loaded.assignment)
+    if loaded.assignment:
+        tops = _tops(Path(former))
+        helpers = {
+            name: module
+            for name, module in list(sys.modules.items())
+            if not name.startswith(_PREFIX) and _belongs(name, module, tops)
+        }
+        loaded.aside[loaded.assignment] = helpers
+        for name in helpers:
+            del sys.modules[name]
+        if former in loaded.appended:
+            loaded.appended.remove(former)
+            sys.path[:] = [entry for entry in sys.path if entry != former]
+    loaded.assignment = assignment
+    sys.modules.update(loaded.aside.pop(assignment, {}))
 
 
 def unload(root: Path) -> None:

@@ -9,7 +9,10 @@ import socket
 import sys
 import sysconfig
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from _rooflab_worker.seal import SealedProbe
 
 KIT = Path(__file__).resolve().parent.parent
 
@@ -22,7 +25,7 @@ def main() -> None:
     told = parser.parse_args()
     _set_path(told.site)
 
-    from worker import limits
+    from _rooflab_worker import limits
 
     limits.apply(told.limits)
     with socket.socket(fileno=int(told.wire)) as wire_socket:
@@ -37,8 +40,9 @@ def _set_path(site: str) -> None:
 
 
 def _serve(wire_socket: socket.socket, root: Path) -> None:
-    from worker import wire
+    from _rooflab_worker import wire
 
+    sealed: dict[str, SealedProbe] = {}
     wire.send_frame(wire_socket, {"kind": "ready"})  # the judge's clock for the submission starts here
     while True:
         try:
@@ -48,7 +52,9 @@ def _serve(wire_socket: socket.socket, root: Path) -> None:
         reply: dict[str, Any] = {"id": request.get("id")}
         sent: list[Any] = []
         try:
-            answer, sent = _answer(request, storages, root)
+            answer, sent = _answer(request, storages, root, sealed)
+            if any(each.changed() for each in sealed.values()):
+                answer, sent = {"kind": "tampered"}, []
             reply.update(answer)
         except (
             KeyboardInterrupt,
@@ -65,24 +71,30 @@ def _serve(wire_socket: socket.socket, root: Path) -> None:
             return
 
 
-def _answer(request: dict[str, Any], storages: list[Any], root: Path) -> tuple[dict[str, Any], list[Any]]:
-    """One request: {verb: load | call | probe, assignment, file, function, arguments} to (reply, storages)."""
-    from worker import load, probes, wire
+def _answer(
+    request: dict[str, Any], storages: list[Any], root: Path, sealed: "dict[str, SealedProbe]"
+) -> tuple[dict[str, Any], list[Any]]:
+    """One request: {verb: load | call | probe, assignment, file, function, arguments} to (reply, storages).
+
+    A probe that is asked for the first time is added to `sealed`, if possible before the student's file is imported.
+    """
+    from _rooflab_worker import load, seal, wire
 
     importing = True
     try:
-        if request["verb"] == "load" and request["probe"]:
-            probes.probe(request["probe"])  # what it imports, torch perhaps, is no part of a call's time
+        if request["probe"] and request["probe"] not in sealed:
+            # At a load: what a probe imports, torch perhaps, is no part of a call's time.
+            sealed[request["probe"]] = seal.seal(request["probe"])
         module = load.load_module(root, request["assignment"], request["file"])
         if request["verb"] == "load":
             return {"kind": "loaded"}, []
         function = getattr(module, request["function"], None)
         if not callable(function):
             return {"kind": "no_function"}, []
-        args, kwargs = wire.decode(request["arguments"], storages)
         importing = False
+        args, kwargs = wire.decode(request["arguments"], storages)
         if request["verb"] == "probe":
-            value = probes.probe(request["probe"])(function, *args, **kwargs)
+            value = sealed[request["probe"]].run(function, *args, **kwargs)
         else:
             value = function(*args, **kwargs)
         encoded, sent = wire.encode(value)

@@ -1,6 +1,6 @@
 """The wire between judge and worker: length-capped frames of JSON and raw storages; nothing is unpickled.
 
-The judge imports this file as `grader.worker.wire`, the sandbox as `worker.wire`. What comes in is taken as
+The judge imports this file as `grader.worker.wire`, the sandbox as `_rooflab_worker.wire`. What comes in is taken as
 hostile: `receive_frame` raises nothing but `WireError`s, whatever the bytes are.
 
 A frame is `magic | u32 header length | u64 body length`, a UTF-8 JSON header, and the bytes of its storages.

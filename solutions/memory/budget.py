@@ -1,7 +1,7 @@
 # %% [markdown]
 # # The whole bill, and who can pay it
 #
-# Exercise 10. The formulas and one worked number each are in the handout, `README.md`.
+# Section 10 of the handout, `README.md`: the formulas and one worked number each.
 
 # %%
 """The memory bill of a training run or of serving a model, and the GPUs that can hold it."""

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Parameters: what a model stores
 #
-# Exercises 3, 4 and 5. The formulas and one worked number each are in the handout, `README.md`.
+# Sections 3, 4 and 5 of the handout, `README.md`: the formulas and one worked number each.
 #
 # Which matrices, biases and norms a part has, and how large they are, stands in the docstrings of
 # `GroupedAttention`, `LatentAttention`, `Mlp`, `Experts` and `Model` (`specs/model.py`).
@@ -21,7 +21,7 @@ from specs import (
 )
 
 # %% tags=["instructor"]
-# Exercises 4 and 5 both count these parts, and neither calls the other: a mistake in one must not cost points
+# Sections 4 and 5 both count these parts, and neither calls the other: a mistake in one must not cost points
 # in the other.
 
 

@@ -150,7 +150,8 @@ def _report(row: Row) -> GradeReport:
 
 
 def _honest(folder: Path, kit: Kit) -> Path:
-    return write(folder, {"memory/state.py": right_text(kit.solutions)})
+    checkpoint = (kit.solutions / "memory" / "checkpoint.py").read_text(encoding="utf-8")
+    return write(folder, {"memory/state.py": right_text(kit.solutions), "memory/checkpoint.py": checkpoint})
 
 
 def _mistaken(folder: Path, kit: Kit) -> Path:

@@ -1,4 +1,4 @@
-"""Holds the activation formula of exercise 6 against what PyTorch saves for the backward pass of a GPT.
+"""Holds the activation formula of section 6 against what PyTorch saves for the backward pass of a GPT.
 
 Agreement: exact, term by term, but for two things that the paper leaves out, both measured to the byte here:
 - layer norm saves a mean and a reciprocal deviation a token: on a CPU 8·s·b bytes a layer, where the layer's

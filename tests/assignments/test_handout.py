@@ -211,3 +211,23 @@ def test_the_losses_of_a_real_run_are_those_of_the_solution() -> None:
     page = HANDOUTS["roofline"]
     found = [" | ".join(cell.strip() for cell in line.split("|")[3:5]) for line in table(page.numbered[6])]
     assert found == page.worked.losses()
+
+
+def _sections(numbers: list[str]) -> str:
+    """`Section 5`, `Sections 1, 2, 8 and 9`"""
+    *others, last = numbers
+    return f"Sections {', '.join(others)} and {last}" if others else f"Section {last}"
+
+
+@each_handout
+def test_every_file_says_which_sections_it_belongs_to(page: Handout) -> None:
+    """A number in a solution, a stub or a visible test is the handout's: exercises have names."""
+    for file in page.spec.files:
+        numbers = [each.section.split(".")[0] for each in page.spec.exercises if each.file == file]
+        said = f"{_sections(list(dict.fromkeys(numbers)))} of the handout"
+        for folder in ("solutions", "assignments"):
+            text = (ROOT / folder / page.spec.name / file).read_text(encoding="utf-8")
+            assert said in text, f"{folder}/{page.spec.name}/{file}"
+    for folder in ("solutions", "assignments"):
+        for path in sorted((ROOT / folder / page.spec.name).rglob("*.py")):
+            assert not re.search(r"exercises? \d", path.read_text(encoding="utf-8"), re.IGNORECASE), path

@@ -41,7 +41,14 @@ def test_terms_that_were_exchanged_are_called_swapped():
 
 def test_the_terms_of_another_type_are_refused_by_name():
     other = KvCacheBytes(keys=1, values=1, latent=0, rotary_keys=0)
-    assert complaint("terms", other, RIGHT).endswith("and it returned KvCacheBytes")
+    assert "and it returned KvCacheBytes; write `return StateBytes(" in complaint("terms", other, RIGHT)
+
+
+@pytest.mark.parametrize("got", [16, None, [2, 2, 4, 8]])
+def test_who_returns_no_terms_is_told_how_to_return_them(got):
+    how = "; write `return StateBytes(weights=..., gradients=..., master=..., moments=...)`"
+    assert complaint("terms", got, RIGHT).endswith(how)
+    assert "write" not in complaint("terms", got, {"weights": 2})
 
 
 @pytest.mark.parametrize(
@@ -51,7 +58,7 @@ def test_the_terms_of_another_type_are_refused_by_name():
         ({"weight": 2, "gradients": 2, "master": 4, "moments": 8}, "no term is called 'weight'"),
         ({}, "the term weights is missing"),
         (None, "None: is there a return?"),
-        (16, "terms are needed (weights, gradients, master, moments), and it returned a int"),
+        (16, "terms are needed (weights, gradients, master, moments), and it returned an int"),
         ([2, 2, 4, 8], "it returned a list"),
         (
             {"weights": True, "gradients": 2, "master": 4, "moments": 8},
@@ -201,3 +208,12 @@ def test_a_numpy_scalar_is_as_good_as_a_number(tmp_path, returned):
 def test_the_smallest_and_the_largest_floats_compare():
     assert complaint("number", math.ulp(0.0), 1.7e308)
     assert complaint("number", 1.7e308, math.ulp(0.0))
+
+
+def test_a_measured_number_is_attached_but_for_hidden_checks() -> None:
+    expect, hidden = Expect(), Expect(hidden=True)
+    for each in (expect, hidden):
+        each.measured("kept for backward", 4096, "B")
+    (evidence,) = expect.evidence
+    assert (evidence.value, evidence.unit, evidence.measured_in_worker) == (4096, "B", True)
+    assert hidden.evidence == []

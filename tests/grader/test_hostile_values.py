@@ -92,6 +92,13 @@ def test_a_bool_of_another_byte_than_0_and_1_is_tampering(kind: str) -> None:
         {"$": "spec", "type": "ModelShape", "data": [1, 2]},
         {"$": "spec", "type": "ModelShape", "data": {"$": "dict", "pairs": [["layers", 1], ["hidden", "2"]]}},
         {"$": "spec", "type": "ModelShape", "data": {"$": "dict", "pairs": [[1, 1], [None, 2]]}},
+        {"$": "spec", "type": "ModelShape", "data": {"$": "dict", "pairs": [["layers", 1], ["self", 2]]}},
+        {"$": "spec", "type": "ModelShape", "data": {"$": "tuple", "items": [1, 2]}},
+        {
+            "$": "spec",
+            "type": "FusedCost",
+            "data": {"$": "dict", "pairs": [["before", [1, 2, 3]], ["after", 1]]},
+        },
     ],
 )
 def test_a_forged_type_of_specs_is_tampering(node: object) -> None:

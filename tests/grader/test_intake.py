@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from grader.intake import StagedSubmission, SubmissionRefused, stage, submission_id
+from grader.worker.load import load_module, unload
 
 EDITABLE = {"memory": ("state.py", "parameters.py"), "roofline": ("ridge.py",)}
 BOTH = {"memory/state.py": b"A = 1\n", "memory/parameters.py": b"B = 2\n", "roofline/ridge.py": b"C = 3\n"}
@@ -196,9 +197,23 @@ def test_an_editable_file_is_copied_whatever_its_name(tmp_path: Path) -> None:
 
 
 def test_other_files_are_left_out_without_a_word(tmp_path: Path) -> None:
-    result = staged(tmp_path, BOTH | {"README.md": b"", "memory/data.bin": b"", "pytest.ini": b""})
+    others = {
+        "README.md": b"",
+        "memory/README.md": b"",
+        "memory/a.svg": b"",
+        "memory/notes.txt": b"",
+        "a.json": b"",
+    }
+    result = staged(tmp_path, BOTH | others)
     assert result.files == tuple(sorted(BOTH))
     assert result.notes == ()
+
+
+@pytest.mark.parametrize("name", ["memory/table.json", "roofline/data/sizes.CSV", "memory/numbers"])
+def test_data_beside_the_code_is_left_out_with_a_note(tmp_path: Path, name: str) -> None:
+    result = staged(tmp_path, BOTH | {name: b"{}"})
+    assert result.files == tuple(sorted(BOTH))
+    assert result.notes == (f"{name}: not copied, only .py files are: put data into a .py file",)
 
 
 def test_too_large_an_editable_file_is_missing_and_the_rest_is_graded(tmp_path: Path) -> None:
@@ -239,6 +254,23 @@ def test_names_that_differ_in_case_only_are_refused(tmp_path: Path) -> None:
     assert "Helpers.py and helpers.py clash" in line
     line = refusal(tmp_path, write(tmp_path / "b", BOTH | {"lib/a.py": b"", "Lib/b.py": b""}))
     assert "Lib and lib clash" in line
+
+
+def test_names_as_macos_writes_them_are_composed_and_can_be_imported(tmp_path: Path) -> None:
+    helpers = {"memory/gro\u0308\u00dfe.py": b"Z = 5", "memory/ma\u00dfe/e\u0301.py": b"Y = 6"}
+    state = "from .größe import Z\nfrom maße.é import Y\n".encode()
+    result = staged(tmp_path, {"memory/state.py": state} | helpers)
+    assert result.files == ("memory/größe.py", "memory/maße/é.py", "memory/state.py")
+    try:
+        module = load_module(result.root, "memory", "state.py")
+        assert (module.Z, module.Y) == (5, 6)
+    finally:
+        unload(result.root)
+
+
+def test_two_names_that_are_composed_to_one_are_refused(tmp_path: Path) -> None:
+    files = {"memory/gr\u00f6\u00dfe.py": b"Z = 5", "memory/gro\u0308\u00dfe.py": b"Z = 6"}
+    assert "how accents are stored" in refusal(tmp_path, write(tmp_path / "a", BOTH | files))
 
 
 # Identity

@@ -1,6 +1,7 @@
 """`grader hint` and `grader next`: one stage more each time; what to do now, and where it is explained."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -75,8 +76,22 @@ def test_next_on_half_done_work_is_the_first_that_has_not_passed(bundle, student
 
 def test_next_leaves_extra_credit_out_on_the_core_track_and_says_when_all_is_done(checkout, bundle, student):
     folder = student(checkpoint=f"def checkpoint(function, *inputs):\n    {STUB}")
-    assert checkout.grader("next", "--submission", folder).out.startswith("memory.checkpoint: ")
+    assert checkout.grader("next", "memory", "--submission", folder).out.startswith("memory.checkpoint: ")
     folder = student(parameters=LATENT_REFUSED)
-    assert bundle.grader("next", "--submission", folder).out.startswith("memory.latent_parameter_counts: ")
-    done = bundle.grader("next", "--submission", folder, "--track", "core")
+    done = bundle.grader("next", "memory", "--submission", folder)
+    assert done.out.startswith("memory.latent_parameter_counts: ")
+    done = bundle.grader("next", "memory", "--submission", folder, "--track", "core")
     assert (done.code, done.out) == (0, "all visible checks pass: nothing is left to do on this track\n")
+
+
+def test_next_of_one_assignment_is_the_first_exercise_there(bundle):
+    first = assignment("roofline").exercises[0]
+    assert bundle.grader("next", "roofline").out.startswith(f"roofline.{first.id}: ")
+
+
+def test_next_from_another_folder_says_where_its_paths_begin(bundle):
+    assert "  from " not in bundle.grader("next").out
+    inside = replace(bundle, folder=bundle.folder / "assignments" / "memory")
+    done = inside.grader("next")
+    assert done.code == 0, done.text
+    assert done.out.splitlines()[-1] == f"  from     {bundle.folder}, where these paths begin"

@@ -101,6 +101,29 @@ def test_two_assignments_of_one_submission_live_side_by_side(write: Write) -> No
     assert names == ["memory", "roofline", "memory"]
 
 
+def test_helpers_of_one_name_belong_each_to_its_own_assignment(write: Write) -> None:
+    late = "def late():\n    import h5_late\n    return h5_late.NAME, len(h5_late.CALLS), h5_late.CALLS.append(1)\n"
+    files = {}
+    for name in ("memory", "roofline"):
+        files[f"{name}__state"] = f"from h5_utils import NAME\nimport h5_course\n{late}"
+        files[f"{name}__h5_utils"] = f"NAME = {name!r}"
+        files[f"{name}__h5_late"] = f"NAME, CALLS = {name!r}, []"
+    root = write(**files, h5_course="")
+    seen, shared = [], set()
+    for assignment in ("memory", "roofline", "memory", "roofline"):
+        module = load_module(root, assignment, "state.py")
+        seen.append((module.NAME, *module.late()[:2]))
+        shared.add(id(sys.modules["h5_course"]))
+    # Each helper ran once: what it remembered is there when its assignment is called again.
+    assert seen == [
+        ("memory", "memory", 0),
+        ("roofline", "roofline", 0),
+        ("memory", "memory", 1),
+        ("roofline", "roofline", 1),
+    ]
+    assert len(shared) == 1
+
+
 def test_another_submission_gets_its_own_files_and_helpers(tmp_path: Path) -> None:
     answers = []
     for number in (1, 2, 1):

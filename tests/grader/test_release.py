@@ -5,8 +5,11 @@ import subprocess
 
 import pytest
 
+import grader
+from grader.commands import doctor
 from grader.commands.release import find_leaks
 from grader.kit import Kit
+from grader.sandbox.availability import Availability
 from specs.assignment import assignment
 
 MISTAKES = {
@@ -94,7 +97,7 @@ def test_solutions_earn_full_marks_with_nothing_but_the_core_installed(bundle, c
     assert "10 pending" in done.out
     line = next(line for line in done.out.splitlines() if "memory.checkpoint" in line)
     assert "needs torch" in line
-    assert "pip install" in line
+    assert "pip install -e '.[kernels]'" in line
 
 
 def test_hints_appear_for_three_mistakes_typed_in(bundle, checkout, tmp_path):
@@ -128,6 +131,19 @@ def test_doctor_works_with_the_core_alone(bundle):
     for line in done.out.splitlines():
         if line.split()[0] in ("torch", "triton", "interpreter"):
             assert line.split()[1] == "missing"
+    assert "only the checkpoint exercise needs it so far: pip install -e '.[kernels]'\n" in done.out
+
+
+def test_doctor_says_who_needs_what_is_missing(monkeypatch):
+    monkeypatch.setattr(doctor, "available", lambda: Availability(False, "no bwrap", "install it", None))
+    monkeypatch.setenv("PATH", "")
+    assert doctor.sandbox().text == "no bwrap; install it (only `grader grade` needs it)"
+    assert doctor._gpu().text == "none here; no exercise needs one"
+
+
+def test_version_is_one_line(bundle):
+    done = bundle.grader("--version")
+    assert (done.code, done.out) == (0, f"rooflab {grader.__version__}\n")
 
 
 def test_doctor_of_the_checkout_runs_a_kernel_in_the_interpreter(checkout):

@@ -189,6 +189,30 @@ def test_one_exercise_can_be_asked_for(checkout):
 
 
 @pytest.mark.parametrize(
+    "part",
+    [
+        ("assignments/memory", "-k", "nearest"),
+        ("assignments/memory/test_parameters.py::test_layers_are_rounded_to_the_nearest",),
+    ],
+)
+def test_part_of_an_exercises_checks_earns_no_points(checkout, part):
+    done = checkout.pytest(*part, "--submission", "solutions")
+    assert done.code == 0
+    assert re.search(rf"{ONE} +passed +1 of 4 checks ran$", done.out, re.MULTILINE)
+    assert done.out.splitlines()[-1].startswith("  no points, part of the checks only (self-check")
+
+
+def test_whole_exercises_keep_their_points_beside_one_of_which_part_ran(checkout):
+    done = checkout.pytest(
+        "assignments/memory", "--submission", "solutions", "-k", "layer or shape or billion or smallest"
+    )
+    assert re.search(rf"{ONE} +passed +5 / 5$", done.out, re.MULTILINE)
+    assert "checks ran" in done.out
+    assert "  5 of 5 points" in done.out.splitlines()[-1]
+    assert "part of the checks only" in done.out.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
     ("arguments", "named"),
     [
         (("assignments/memory", "--submission", "no/such/folder"), "no/such/folder: no such folder"),
@@ -203,6 +227,15 @@ def test_one_exercise_can_be_asked_for(checkout):
             "exercise memory.nope: no such exercise, choose one of",
         ),
         (("assignments/memory", "--exercise", "nope.nope"), "assignment 'nope': no such assignment"),
+        (
+            ("assignments/memory", "--exercise", "roofline.matmul_costs"),
+            "no check of roofline.matmul_costs under assignments/memory; try pytest assignments/roofline",
+        ),
+        (
+            ("assignments/memory/test_state.py", "--exercise", "memory.parameter_count"),
+            "no check of memory.parameter_count under assignments/memory/test_state.py;"
+            " try pytest assignments/memory",
+        ),
     ],
 )
 def test_a_wrong_option_is_one_line(checkout, arguments, named):
@@ -239,9 +272,19 @@ def test_pytests_own_view_is_there_for_who_asks(checkout):
     assert "grader.calls.faults.Todo" in short
 
 
-def test_the_debugger_opens_where_it_is_asked_for(checkout):
-    done = checkout.pytest("assignments/memory", "--exercise", ONE, "--pdb", "-x")
-    assert "(Pdb)" in done.out
+@pytest.mark.parametrize("asked", ["-v", "--tb=short"])
+def test_pytests_own_view_ends_at_the_tests_line_or_the_students(checkout, student, asked):
+    folder = student(
+        parameters="def shape_from_parameter_count(count):\n    return 5\n",
+        state="def bf16_update_lost(weight, update):\n    return weight / 0\n",
+    )
+    exercises = ("--exercise", ONE, "--exercise", "memory.bf16_update_lost")
+    text = checkout.pytest("assignments/memory", "--submission", folder, *exercises, asked).out
+    places = set(re.findall(r"^(\S+\.py):\d+: ", text, re.MULTILINE))
+    assert {Path(place).name for place in places} == {"test_parameters.py", "test_state.py", "state.py"}
+    assert "and it returned an int; write `return ModelShape(layers=..., hidden=...)`" in text
+    assert "bf16_update_lost raised ZeroDivisionError" in text
+    assert "direct cause" not in text
 
 
 def test_other_tests_are_left_alone(checkout):

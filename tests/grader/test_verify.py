@@ -1,6 +1,6 @@
 """`grader verify`: a broken stub, solution, mistake or hint is named, and the sound kit passes."""
 
-from grader.commands.verify import matrix
+from grader.commands.verify import LEGEND, matrix
 from grader.kit import Kit
 from grader.verification import prove
 from specs.assignment import assignment
@@ -46,6 +46,7 @@ def test_each_thing_broken_by_hand_is_named(kit_copy):
     assert any("ties_lost_once_more: its own hint is shown by no check" in line for line in wrong)
     assert done.out.rstrip().endswith(f"{len(wrong)} problems")
     assert done.err == ""
+    assert done.out.startswith(f"{LEGEND}\n\nmemory.")
     assert "memory: 2 exercises, 10 points" in done.out
     assert "memory.kv_cache_bytes" not in done.out
     parts = (

@@ -266,11 +266,11 @@ def test_a_mutated_frame_is_a_value_or_a_wire_error(data: bytes, edits: list[tup
 
 
 def test_the_staged_copy_imports_alone_and_lightly(tmp_path: Path) -> None:
-    """As the sandbox has it: a folder `worker` on the path, nothing else of grader, no torch."""
-    shutil.copytree(Path(wire.__file__).parent, tmp_path / "worker")
+    """As the sandbox has it: a folder `_rooflab_worker` on the path, nothing else of grader, no torch."""
+    shutil.copytree(Path(wire.__file__).parent, tmp_path / "_rooflab_worker")
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from worker import wire, load\n"
+        "from _rooflab_worker import wire, load\n"
         "print(wire.decode(*wire.encode({'a': (1, b'b')})))\n"
         "print(sorted({'numpy', 'torch', 'pydantic', 'specs', 'grader'} & set(sys.modules)))"
     )

@@ -1,13 +1,16 @@
 """Runs a student's `checkpoint` on a small MLP: what comes out, how often the MLP ran, which bytes live on.
 
-Values and gradients are for the judge to compare. Bytes and counts were measured beside the student's code: a
-check may rest on them only where the values of the same call are right.
+The judge asks for the forward pass, then for the backward pass with a new value of a number that the MLP reads.
+Gradients that are right for the new number exist only where the MLP ran again: the judge sees that in values
+which it computes itself. Bytes and counts were measured beside the student's code: a check may rest on them only
+where the values of the same inputs are right.
 """
 
 import gc
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -28,69 +31,131 @@ _BACKWARD_PROBLEMS = (
 )
 
 
-def run(
-    function: Callable[..., Any],
-    inputs: Sequence[Tensor],
-    grad_output: Tensor,
-    blocks: int = 1,
-    grad: bool = True,
-) -> dict[str, Any]:
-    """Checkpoint a chain of `blocks` MLPs and go backward through it.
+@dataclass(frozen=True)
+class _Forward:
+    """A forward pass whose backward pass has not been asked for yet."""
+
+    inputs: Sequence[Tensor]
+    output: Tensor
+    mlp: "_CountedMlp"
+
+
+_waiting: list[_Forward] = []
+"""The last forward pass, or nothing."""
+
+
+def run(function: Callable[..., Any], step: str, **given: Any) -> dict[str, Any]:
+    """One step: "forward", then "backward", of one pass; or "memory", a forward pass of its own.
 
     Args:
         function: the student's `checkpoint(function, *inputs)`.
+        step: which of the functions below answers.
+        given: its arguments.
+    """
+    if step == "backward":
+        return _backward(**given)
+    _waiting.clear()
+    return (_forward if step == "forward" else _memory)(function, **given)
+
+
+def _forward(
+    function: Callable[..., Any],
+    inputs: Sequence[Tensor],
+    scale: float,
+    blocks: int = 1,
+    grad: bool = True,
+) -> dict[str, Any]:
+    """Checkpoint a chain of `blocks` MLPs, and keep the output for "backward".
+
+    Args:
+        function: the student's `checkpoint`.
         inputs: x of shape (n, width), then the weights, equally many for each block. A weight of shape
-            (in, out) makes x = gelu(x @ weight); one of integers of shape (m,) makes x = x[weight].
-        grad_output: gradient of the last output, of its shape.
+            (in, out) makes x = gelu(scale * (x @ weight)); one of integers of shape (m,) makes x = x[weight].
+        scale: the number that the MLP reads whenever it runs, until "backward" brings another.
         blocks: how many MLPs, each behind a checkpoint of its own.
-        grad: False runs it all under no_grad, and not backward.
+        grad: False runs it all under no_grad.
 
     Returns:
         output: the last output, None where there is a problem with it.
         needs_grad: whether the output does.
-        gradients: of each input; None where there is none.
-        forwards, recomputations: how often an MLP ran in the forward and in the backward pass.
-        saved_bytes: storages that are kept for backward, each counted once, inputs included, but for the
-            output's.
+        forwards: how often an MLP ran.
         one_node: whether each checkpoint is one node of the graph.
-        library: whether torch.utils.checkpoint was at work.
-        problem: "" or "no_tensor" (it returned something else), "gradient_count" (or one where None belongs),
-            "gradient_order" (a gradient of another input's shape), "no_graph_in_backward".
+        problem: "" or "no_tensor" (it returned something else).
     """
-    mlp = _CountedMlp()
-    report: dict[str, Any] = {
-        "output": None,
-        "needs_grad": False,
-        "gradients": [None] * len(inputs),
-        "forwards": 0,
-        "recomputations": 0,
-        "saved_bytes": 0,
-        "one_node": False,
-        "library": False,
-        "problem": "",
-    }
+    mlp = _CountedMlp(scale)
     with torch.set_grad_enabled(grad):
         output = _chain(function, mlp, inputs, blocks)
-    if not isinstance(output, torch.Tensor):
-        return report | {"problem": "no_tensor"}
-    report["output"] = output.detach()
-    report["needs_grad"] = output.requires_grad
-    report["one_node"] = _graph_nodes(output) == blocks
-    report["forwards"] = mlp.calls
-    if grad and output.requires_grad and output.shape == grad_output.shape:
+    is_tensor = isinstance(output, torch.Tensor)
+    if is_tensor:
+        _waiting.append(_Forward(inputs, output, mlp))
+    return {
+        "output": output.detach() if is_tensor else None,
+        "needs_grad": is_tensor and output.requires_grad,
+        "forwards": mlp.calls,
+        "one_node": is_tensor and _graph_nodes(output) == blocks,
+        "problem": "" if is_tensor else "no_tensor",
+    }
+
+
+def _backward(grad_output: Tensor, scale: float) -> dict[str, Any]:
+    """Go backward through the chain of the last "forward", whose MLPs read `scale` from now on.
+
+    Args:
+        grad_output: gradient of the last output, of its shape.
+        scale: the new number; it was not in this process while the forward pass ran.
+
+    Returns:
+        gradients: of each input; None where there is none.
+        recomputations: how often an MLP ran.
+        library: whether torch.utils.checkpoint was at work, in either pass.
+        problem: "" or "gradient_count" (or a gradient where None belongs), "gradient_order" (a gradient of
+            another input's shape), "no_graph_in_backward".
+
+    Raises:
+        LookupError: no forward pass came before.
+    """
+    if not _waiting:
+        raise LookupError("no forward pass waits for this backward pass")
+    forward = _waiting.pop()
+    mlp, forwards, problem = forward.mlp, forward.mlp.calls, ""
+    mlp.scale = scale
+    if forward.output.requires_grad and forward.output.shape == grad_output.shape:
         try:
-            torch.autograd.backward(output, grad_output)
+            torch.autograd.backward(forward.output, grad_output)
         except RuntimeError as error:
-            report["problem"] = next((name for text, name in _BACKWARD_PROBLEMS if text in str(error)), "")
-            if not report["problem"]:
+            problem = next((name for text, name in _BACKWARD_PROBLEMS if text in str(error)), "")
+            if not problem:
                 raise
-    report["gradients"] = [each.grad for each in inputs]
-    report["recomputations"] = mlp.calls - report["forwards"]
-    report["library"] = mlp.library
-    del output
-    with torch.set_grad_enabled(grad):
-        report["saved_bytes"] = _saved_bytes(function, inputs, blocks)
-    return report
+    return {
+        "gradients": [each.grad for each in forward.inputs],
+        "recomputations": mlp.calls - forwards,
+        "library": mlp.library,
+        "problem": problem,
+    }
+
+
+def _memory(
+    function: Callable[..., Any], inputs: Sequence[Tensor], blocks: int = 1, grad: bool = True
+) -> dict[str, Any]:
+    """Measure what a forward pass keeps, in one of its own: under the hooks a saved leaf is not itself.
+
+    Args are those of "forward".
+
+    Returns:
+        saved_bytes: storages that are kept for backward, each counted once, inputs included, but for the
+            output's.
+    """
+    kept = _KeptTensors()
+    gc.freeze()  # what exists now is nobody's doing: the search for new tensors passes over it
+    try:
+        with (
+            torch.set_grad_enabled(grad),
+            torch.autograd.graph.saved_tensors_hooks(kept.pack, kept.unpack),
+        ):
+            output = _chain(function, _CountedMlp(1.0), inputs, blocks)
+        return {"saved_bytes": kept.bytes_beside(output)}
+    finally:
+        gc.unfreeze()
 
 
 def _chain(function: Callable[..., Any], mlp: "_CountedMlp", inputs: Sequence[Tensor], blocks: int) -> Any:
@@ -104,22 +169,11 @@ def _chain(function: Callable[..., Any], mlp: "_CountedMlp", inputs: Sequence[Te
     return output
 
 
-def _saved_bytes(function: Callable[..., Any], inputs: Sequence[Tensor], blocks: int) -> int:
-    """Measure `saved_bytes` in a forward pass of its own: under the hooks a saved leaf is not itself."""
-    kept = _KeptTensors()
-    gc.freeze()  # what exists now is nobody's doing: the search for new tensors passes over it
-    try:
-        with torch.autograd.graph.saved_tensors_hooks(kept.pack, kept.unpack):
-            output = _chain(function, _CountedMlp(), inputs, blocks)
-        return kept.bytes_beside(output)
-    finally:
-        gc.unfreeze()
-
-
 class _CountedMlp:
-    """The function to checkpoint; knows how often it ran."""
+    """The function to checkpoint; reads its scale whenever it runs, and knows how often it ran."""
 
-    def __init__(self) -> None:
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
         self.calls = 0
         self.library = False
 
@@ -127,7 +181,12 @@ class _CountedMlp:
         self.calls += 1
         self.library |= _called_from(_LIBRARY)
         for weight in weights:
-            x = torch.nn.functional.gelu(x @ weight) if weight.is_floating_point() else x[weight]
+            # Inside of gelu: from the old gradients no factor leads to the new ones.
+            x = (
+                torch.nn.functional.gelu(self.scale * (x @ weight))
+                if weight.is_floating_point()
+                else x[weight]
+            )
         return x
 
 

@@ -1,4 +1,4 @@
-"""Activations are taken to be kept in fp32."""
+"""Every term is doubled, the 1-byte masks too, as if activations were kept in fp32."""
 
 from specs import ActivationBytes
 

@@ -1,4 +1,4 @@
-"""One card more than fits is asked for when the bill fits exactly."""
+"""One card too many is asked for when the bill fills a whole number of cards exactly."""
 
 from specs import Gpu
 

@@ -1,4 +1,4 @@
-"""One layer is counted instead of all of them."""
+"""One layer is counted instead of all: the average one, where only some layers have a window."""
 
 from specs import KvCacheBytes, Model
 

@@ -7,11 +7,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 EXERCISE = "checkpoint"
-HINT = "The output of the run inside forward is what apply returns: no other run is needed."
+HINT = "In the forward pass one run is enough: what forward returns, apply returns, so keep the output of that run."
 FAILS = (
     "test_runs_the_function_once_forward_and_once_backward",
-    "test_any_mlp_in_one_checkpoint_or_several",
-    "test_an_input_may_hold_integers",
+    "test_costs_one_more_run_and_no_more_memory",
 )
 SYMPTOMS = ("repeats_in_forward",)
 

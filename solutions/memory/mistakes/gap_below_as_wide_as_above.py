@@ -12,7 +12,8 @@ FAILS = ("test_below_a_power_of_two_the_gap_is_half_as_wide", "test_ties_and_pow
 
 def _half_gap(weight: float) -> float:
     """Half the distance to the next number away from zero."""
-    return 2.0 ** (max(math.frexp(weight)[1] - 1, -126) - 8)
+    exponent = math.frexp(weight)[1] - 1 if weight else -126  # around zero lie the smallest numbers
+    return 2.0 ** (max(exponent, -126) - 8)
 
 
 def bf16_update_lost(weight: float, update: float) -> bool:

@@ -1,4 +1,4 @@
-"""Gradients always cost 4 bytes."""
+"""Gradients are counted in fp32 wherever they are kept; an accumulation buffer is counted right."""
 
 from specs import Recipe, StateBytes
 

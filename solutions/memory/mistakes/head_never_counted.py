@@ -1,4 +1,4 @@
-"""The output head is never counted, as if it were always tied."""
+"""The matrix of the output head is never counted, as if it were always tied; its bias is."""
 
 from specs import Model, ParameterCount
 

@@ -1,4 +1,4 @@
-"""Keys and values are as many as the query heads."""
+"""Keys and values are given as many heads as the queries have."""
 
 from specs import Model, ParameterCount
 

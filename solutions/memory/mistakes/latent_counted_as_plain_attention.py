@@ -1,4 +1,4 @@
-"""Latent attention is counted as plain multi-head attention."""
+"""Latent attention is counted as plain multi-head attention, with heads v_head_dim wide."""
 
 from specs import ExpertParameterCount, GroupedAttention, Model
 

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
 
 EXERCISE = "checkpoint"
 HINT = (
-    "torch.utils.checkpoint is what you are to write here. Its own Function is twenty lines: forward, "
-    "backward, and nothing else."
+    "torch.utils.checkpoint is what you are to write here. A Function of your own takes some "
+    "twenty lines: forward, backward, and nothing else."
 )
 FAILS = (
     "test_output_and_gradients_are_the_same_as_without",
@@ -20,6 +20,7 @@ FAILS = (
     "test_nothing_is_kept_under_no_grad",
     "test_any_mlp_in_one_checkpoint_or_several",
     "test_an_input_may_hold_integers",
+    "test_costs_one_more_run_and_no_more_memory",
 )
 SYMPTOMS = ("library",)
 

@@ -1,4 +1,4 @@
-"""A step is taken as lost when it is below 2^-8, whatever the weight."""
+"""A step is taken as lost when it is at most 2^-8, whatever the weight."""
 
 EXERCISE = "bf16_update_lost"
 HINT = "You compare the step with one number for all weights. How far apart are neighbours near 256?"

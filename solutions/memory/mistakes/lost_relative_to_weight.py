@@ -1,4 +1,4 @@
-"""A step is taken as lost when it is below 2^-8 of the weight, wherever the weight lies."""
+"""A step is taken as lost when it is at most 2^-8 of the weight, wherever the weight lies."""
 
 EXERCISE = "bf16_update_lost"
 HINT = (

@@ -1,4 +1,4 @@
-"""A master copy is counted where the recipe keeps none."""
+"""An fp32 master copy is counted under every recipe, also where the recipe keeps none."""
 
 from specs import Recipe, StateBytes
 

@@ -1,4 +1,4 @@
-"""Gradients stay on the GPU when the optimizer is offloaded."""
+"""Gradients stay on the GPU when the optimizer is offloaded, or everything is."""
 
 from specs import Recipe, ZeroStateBytes
 

@@ -1,4 +1,4 @@
-"""The output projection gets a bias wherever q, k and v have one."""
+"""The output projection gets a bias where q, k and v have one, and nowhere else."""
 
 from specs import Model, ParameterCount
 

@@ -7,7 +7,7 @@ from specs import AdapterStateBytes, Recipe
 from ..state import adapter_state_bytes as right
 
 EXERCISE = "adapter_state_bytes"
-HINT = "0.5 and 0.127 are bits a parameter: your constants are 8 times too large."
+HINT = "Your constants are 8 times too large: the 0.5 and 0.127 of the QLoRA paper are bits a parameter."
 FAILS = (
     "test_qlora_stores_65b_in_4_bits_and_its_constants_in_half_a_bit_or_in_0_127",
     "test_base_and_adapters_have_formats_of_their_own",

@@ -1,4 +1,4 @@
-"""Each stage shards what the next one should."""
+"""Stages 1 and 2 shard what the stage after them should."""
 
 from specs import Recipe, ZeroStateBytes
 
@@ -6,7 +6,7 @@ from ..state import Offload
 from ..state import zero_state_bytes as right
 
 EXERCISE = "zero_state_bytes"
-HINT = "You shard one thing too many at each stage. Which state comes first, because it is the largest?"
+HINT = "You shard one thing too many at stages 1 and 2. Which state comes first, because it is the largest?"
 FAILS = (
     "test_zero_shrinks_120_gb_to_31_4_then_16_6_then_1_9",
     "test_megatrons_distributed_optimizer_costs_6_bytes_and_12_shared",

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 EXERCISE = "bf16_update_lost"
-HINT = "You drop the low bits of the sum. The nearest bf16 number may be the one above."
+HINT = "You drop the low bits of the sum. The nearest bf16 number may be the next one away from zero."
 FAILS = (
     "test_near_1_a_step_below_half_of_2_to_the_minus_7_is_lost",
     "test_the_gap_depends_on_the_power_of_two_that_the_weight_lies_above",

@@ -15,4 +15,5 @@ def bf16_update_lost(weight: float, update: float) -> bool:
     exact = Fraction(weight) + Fraction(update)
     exponent = exact.numerator.bit_length() - exact.denominator.bit_length()
     gap = Fraction(2) ** (max(exponent, -126) - 7)
-    return abs(exact - Fraction(weight)) < gap / 2
+    nearest = round(exact / gap) * gap
+    return nearest == weight and abs(exact - nearest) < gap / 2

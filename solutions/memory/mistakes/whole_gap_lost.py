@@ -1,4 +1,4 @@
-"""A step up to the whole gap is taken as lost."""
+"""A step shorter than the whole gap is taken as lost, not than half of it."""
 
 import math
 
@@ -20,7 +20,8 @@ FAILS = (
 
 def _half_gap(weight: float) -> float:
     """Half the distance to the next number away from zero."""
-    return 2.0 ** (max(math.frexp(weight)[1] - 1, -126) - 8)
+    exponent = math.frexp(weight)[1] - 1 if weight else -126  # around zero lie the smallest numbers
+    return 2.0 ** (max(exponent, -126) - 8)
 
 
 def bf16_update_lost(weight: float, update: float) -> bool:

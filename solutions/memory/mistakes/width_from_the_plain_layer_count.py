@@ -1,4 +1,4 @@
-"""The rule is solved for a layer count without the 128², so that d is 128 times too wide."""
+"""The 128 of d is put into the rule once and not squared: L and d come out five times (∛128) too large."""
 
 import math
 

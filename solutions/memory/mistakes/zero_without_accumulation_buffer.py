@@ -6,7 +6,7 @@ from ..state import Offload
 from ..state import zero_state_bytes as right
 
 EXERCISE = "zero_state_bytes"
-HINT = "Some recipes keep a second gradient buffer: gradients count it here as they do in exercise 1."
+HINT = "Some recipes keep a second gradient buffer: gradients count it here as they do in section 1."
 FAILS = ("test_an_accumulation_buffer_is_sharded_with_the_gradients", "test_any_group_stage_and_offload")
 
 

@@ -1,4 +1,4 @@
-"""Attention's backward pass reads Q, K, V and the gradient alone."""
+"""Attention's backward pass reads Q, K, V, dO and the logsumexp, and not O."""
 
 from specs import DTYPE_BYTES, ElementFlops, Model, OpCost
 

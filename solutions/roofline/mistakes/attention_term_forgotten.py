@@ -1,4 +1,4 @@
-"""Every convention counts parameters only."""
+"""The conventions "palm" and "causal" count parameters only, as "6nd" does."""
 
 from ..training import training_flops as right
 

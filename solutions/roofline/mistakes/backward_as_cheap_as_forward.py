@@ -21,5 +21,9 @@ def training_flops(
     sequence: int = 0,
     vocab: int = 0,
 ) -> float:
-    share = 3 / 4 if convention in ("8nd", "megatron-sc21") else 2 / 3
-    return share * right(parameters, tokens, convention, layers, hidden, sequence, vocab)
+    counted = right(parameters, tokens, convention, layers, hidden, sequence, vocab)
+    if convention == "megatron-sc21":
+        # The layers are four forwards' worth; the head, which is not recomputed, is three.
+        of_layers = right(parameters, tokens, convention, layers, hidden, sequence)
+        return 3 / 4 * of_layers + 2 / 3 * (counted - of_layers)
+    return (3 / 4 if convention == "8nd" else 2 / 3) * counted

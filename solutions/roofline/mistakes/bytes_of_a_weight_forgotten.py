@@ -1,4 +1,4 @@
-"""The ridge itself, whatever a weight's format."""
+"""A weight has 2 bytes whatever its format; without widths the answer is the ridge itself."""
 
 from specs import DType, Gpu
 

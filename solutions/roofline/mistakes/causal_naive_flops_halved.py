@@ -1,4 +1,4 @@
-"""Naive attention is taken to do half the FLOPs under a mask, over the same bytes."""
+"""Naive attention is taken to compute only the pairs that the mask leaves, over the same bytes."""
 
 from specs import Cost, DType, ElementFlops
 

@@ -1,4 +1,4 @@
-"""Naive attention is taken to skip the pairs that the mask hides."""
+"""Naive attention is taken to skip the pairs that the mask hides, FLOPs and bytes."""
 
 from specs import DTYPE_BYTES, Cost, DType, ElementFlops
 

@@ -1,4 +1,4 @@
-"""The new token sees half of the cache."""
+"""The new token sees (sequence + 1) / 2 tokens, half of the cache."""
 
 from specs import ElementFlops, Model, OpCost
 

@@ -1,4 +1,4 @@
-"""The first kernel starts at once."""
+"""The first kernel starts at once, and every later launch is done one launch_s too early."""
 
 from collections.abc import Sequence
 

@@ -7,7 +7,7 @@ from specs import LeverEffect
 from ..training import lever as right
 
 EXERCISE = "lever"
-HINT = "Flash writes one number more for each query, for the backward pass: the logsumexp."
+HINT = "Flash writes one number more for each query and head, for the backward pass: the logsumexp."
 FAILS = ("test_fusion_and_flash_move_fewer_bytes_and_spend_the_same_flops", "test_any_lever")
 
 

@@ -21,5 +21,9 @@ def training_flops(
     sequence: int = 0,
     vocab: int = 0,
 ) -> float:
-    share = 1 / 4 if convention in ("8nd", "megatron-sc21") else 1 / 3
-    return share * right(parameters, tokens, convention, layers, hidden, sequence, vocab)
+    counted = right(parameters, tokens, convention, layers, hidden, sequence, vocab)
+    if convention == "megatron-sc21":
+        # The layers are four forwards' worth; the head, which is not recomputed, is three.
+        of_layers = right(parameters, tokens, convention, layers, hidden, sequence)
+        return 1 / 4 * of_layers + 1 / 3 * (counted - of_layers)
+    return (1 / 4 if convention == "8nd" else 1 / 3) * counted

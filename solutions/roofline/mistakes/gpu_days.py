@@ -1,7 +1,7 @@
-"""Days of all GPUs added up."""
+"""The time is multiplied by the number of GPUs and not divided by it."""
 
 EXERCISE = "training_flops"
-HINT = "These are GPU-days: more GPUs should take fewer days, not as many or more."
+HINT = "Your run takes longer the more GPUs work on it. What should twice as many do to its days?"
 FAILS = ("test_days_of_a_run", "test_any_run")
 
 

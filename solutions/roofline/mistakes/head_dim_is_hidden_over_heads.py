@@ -1,4 +1,4 @@
-"""The queries are as wide as the residual stream."""
+"""The width of a head is taken to be hidden / heads, for queries, keys and values."""
 
 from specs import ElementFlops, Model, OpCost
 

@@ -1,4 +1,4 @@
-"""A kept tensor is written, and read back by the next op."""
+"""A kept tensor is written, and read back once where a later op uses it."""
 
 from collections.abc import Sequence
 

@@ -7,7 +7,7 @@ from specs import LeverEffect
 from ..training import lever as right
 
 EXERCISE = "lever"
-HINT = "The host has neither the gradients nor the card the new weights: both go over the link."
+HINT = "The host needs the gradients, and the card the new weights: both go over the link."
 FAILS = ("test_zero_shares_the_optimizer_and_offload_gives_it_away", "test_any_lever")
 
 

@@ -1,4 +1,4 @@
-"""Savings are given as positive numbers."""
+"""Every change has the other sign: savings are positive, and what is spent is negative."""
 
 from typing import Any
 

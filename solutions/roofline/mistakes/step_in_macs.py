@@ -1,4 +1,4 @@
-"""A multiplication and an addition count as one."""
+"""A multiplication and an addition count as one FLOP in the ops of kind "matmul"."""
 
 from specs import ElementFlops, Model, OpCost
 

@@ -61,8 +61,8 @@ SHADOWS = {
         "numpy.py",
         "pydantic.py",
         "yaml.py",
-        "worker/__init__.py",
-        "worker/wire.py",
+        "_rooflab_worker/__init__.py",
+        "_rooflab_worker/wire.py",
         "json.py",
         "socket.py",
         "specs/__init__.py",
@@ -73,7 +73,7 @@ SHADOWS = {
 }
 SHADOWED = """
 import importlib, sys
-for name in ("torch", "triton", "numpy", "pydantic", "yaml", "json", "socket", "specs", "worker", "worker.wire", "grader"):
+for name in ("torch", "triton", "numpy", "pydantic", "yaml", "json", "socket", "specs", "grader", "_rooflab_worker", "_rooflab_worker.wire"):
     try:
         module = importlib.import_module(name)
     except ImportError:

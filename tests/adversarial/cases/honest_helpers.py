@@ -35,5 +35,7 @@ bill = Bill(
 
 VARIANTS = (
     Variant("terms", state(TOP, CALL, "StateBytes(**dataclasses.asdict(bill))", FILES), Expected(("passed",), 10)),
+    Variant("named_worker", state("from worker import SIZE", files={"memory/worker.py": "SIZE = 0\n"},
+                                 answer="right(recipe) if SIZE == 0 else None"), Expected(("passed",), 10)),
     Variant("dict", state(TOP, CALL, "dataclasses.asdict(bill)", FILES), Expected(("passed",), 10)),
 )

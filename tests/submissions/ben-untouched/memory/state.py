@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Training state: what every parameter drags along
 #
-# Exercises 1, 2, 8 and 9. The formulas and one worked number each are in the handout, `README.md`.
+# Sections 1, 2, 8 and 9 of the handout, `README.md`: the formulas and one worked number each.
 
 # %%
 """Training state: bytes per parameter, when a bf16 step vanishes, adapters, ZeRO."""

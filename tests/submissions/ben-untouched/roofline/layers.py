@@ -1,7 +1,7 @@
 # %% [markdown]
 # # A transformer's step, op by op
 #
-# Exercises `layer_costs` and `predicted_mfu`. The formulas and one worked number each are in the handout, `README.md`.
+# Section 6 of the handout, `README.md`: the formulas and one worked number each.
 
 # %%
 """A transformer's step as a list of operations, its time on a roofline, and the MFU that follows."""

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # One plot decides
 #
-# Intensity, ridge, roof, and the batch at which a layer crosses the ridge. The formulas and one worked number
-# each are in the handout, `README.md`.
+# Intensity, ridge, roof, and the batch at which a layer crosses the ridge.
+# Sections 3 and 4 of the handout, `README.md`: the formulas and one worked number each.
 
 # %%
 """The roofline: arithmetic intensity against a card's two ceilings, and the critical batch."""

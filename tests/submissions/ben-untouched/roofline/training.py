@@ -2,7 +2,7 @@
 # # 6·N·D, MFU and HFU, and the two moves
 #
 # FLOPs of a training run by named conventions, what share of the card they are, and what each technique changes.
-# The formulas and one worked number each are in the handout, `README.md`.
+# Sections 7 and 8 of the handout, `README.md`: the formulas and one worked number each.
 
 # %%
 """Training FLOPs and days under named conventions, MFU and HFU, and what each technique changes."""

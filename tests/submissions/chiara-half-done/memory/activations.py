@@ -1,7 +1,7 @@
 # %% [markdown]
 # # What grows with the sequence: activations and the key-value cache
 #
-# Exercises 6 and 7. The formulas and one worked number each are in the handout, `README.md`.
+# Sections 6 and 7 of the handout, `README.md`: the formulas and one worked number each.
 
 # %%
 """What grows with the sequence: activations kept for the backward pass, and the key-value cache."""
@@ -81,10 +81,10 @@ def kv_cache_bytes(model: Model, sequence: int, batch: int, dtype: DType) -> KvC
     `model.attention.windowed_layers` is None and there is a window, it is every layer). The other layers keep
     all tokens.
 
-    Latent attention (`model.attention.kind == "latent"`; exercise 7b, extra credit): for every token a layer
+    Latent attention (`model.attention.kind == "latent"`; section 7, extra credit): for every token a layer
     keeps one compressed vector, `kv_lora_rank` wide, and one rotary key, `qk_rope_head_dim` wide. All heads
     share the two, and there are no other keys and values. Until you come to this, raise NotImplementedError
-    for such a model; 7b then counts as still to do.
+    for such a model; the extra credit then counts as still to do.
 
     Args:
         model: the architecture; `specs/model.py` says how heads and windows are written down.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Recompute instead of remember
 #
-# Exercise 11, extra credit. The only file of this assignment that needs torch.
+# Section 11 of the handout, extra credit. The only file of this assignment that needs torch.
 
 # %%
 """Checkpointing: keep a function's inputs, forget the rest, compute it again in backward."""
@@ -26,6 +26,8 @@ def checkpoint(function: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
     Args:
         function: takes these inputs and returns one tensor, the same for the same inputs: it draws no random
             numbers. Whatever it reads that needs a gradient, weights too, comes to it through `inputs`.
+            The checks change a number that theirs reads, once the forward pass is over: gradients that are right
+            for the new number show that it ran again.
         inputs: tensors and nothing else, of any shape. Some may need no gradient (one of integers cannot have
             any), and one may be the output of another checkpoint.
 
