@@ -65,8 +65,8 @@ def find_hint(
 
     Args:
         calls: calls of the failed check; the mistake must have returned all that they returned.
-        right: calls of the exercise's checks that passed: whoever answers these has not made a mistake that
-            would not.
+        right: calls of the exercise's checks that passed: whoever answers these right has made no mistake that
+            would answer them wrong.
         earlier: all calls of the exercise so far: they decide between mistakes that agree on this check.
     """
     if symptom:
@@ -78,7 +78,10 @@ def find_hint(
             for call in calls:
                 blameless &= source.leaves_alone(exercise, call.request.function)
             candidates -= blameless
-            candidates &= _fitting(source, exercise, right, candidates)
+            # Of the same functions: a student may make a mistake in one function and not in its sibling.
+            called = {call.request.function for call in calls}
+            same = [call for call in right if call.request.function in called]
+            candidates &= _fitting(source, exercise, same, candidates)
     if len(candidates) > 1:
         candidates &= _fitting(source, exercise, earlier, candidates) or candidates
     if len(candidates) != 1:
