@@ -38,10 +38,11 @@ def note_on(report: GradeReport) -> str:
     if all(exercise.outcome == "todo" for exercise in report.exercises):
         return "untouched"
     notes = [f"{name.replace('_', ' ')} in {count}" for name, count in counts.items()]
-    if (
-        report.submission.missing and report.submission.notes
-    ):  # a file left out may be the one that is missing
-        notes.append(report.submission.notes[0])
+    # Of what was left out only that which may be the file that is missing.
+    missing = [name.casefold() for name in report.submission.missing]
+    notes += [note for note in report.submission.notes if any(name in note.casefold() for name in missing)][
+        :1
+    ]
     return "; ".join(notes)
 
 

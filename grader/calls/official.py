@@ -88,7 +88,7 @@ class SandboxedRunner:
             raise Todo(f"{request.assignment}/{request.file} was not handed in")
         broken = self._broken_files.get((request.assignment, request.file))
         if broken is not None:
-            raise type(broken)(broken.message)
+            raise type(broken)(broken.message, hidden_message=broken.hidden_message)
         limits = self._specs[request.assignment].limits
         left_s = limits.submission_s - self._spent_s.get(request.assignment, 0.0)
         if left_s <= 0:
