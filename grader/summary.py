@@ -23,7 +23,8 @@ class Row:
         """True when there is a grade, provisional or not."""
         if self.report is None or self.report.error:
             return False
-        return any(exercise.outcome is not Outcome.GRADER_ERROR for exercise in self.report.exercises)
+        outcomes = {exercise.outcome for exercise in self.report.exercises}
+        return outcomes != {Outcome.GRADER_ERROR}
 
 
 def note_on(report: GradeReport) -> str:
