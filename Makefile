@@ -24,7 +24,8 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 grade: $(READY)
-	@level=sandbox; $(BIN)/grader doctor --sandbox || level=process; \
+	@level=sandbox; $(BIN)/grader doctor --sandbox || { level=process; \
+	echo "grading the shipped samples, which are known, with --isolation process" >&2; }; \
 	$(BIN)/grader grade $(SAMPLES)/*/ $(SAMPLES)/*.zip --out $(OUT) --isolation $$level
 
 test: $(READY)

@@ -72,9 +72,7 @@ def _level(isolation: str) -> Level:
     if level == "sandbox":
         state = available()
         if not state.ok:
-            raise BadInput(
-                f"no sandbox here: {state.reason}; {state.remedy} (or --isolation process, for code that you trust)"
-            )
+            raise BadInput(f"no sandbox here: {state.reason}; {state.remedy}")
     return level
 
 
