@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -24,6 +25,11 @@ _LONGEST_S = 300.0
 Found = TypeVar("Found")
 
 
+def _hears_ctrl_c() -> None:
+    """A suite that was started in the background ignores SIGINT, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @dataclass(frozen=True)
 class Course:
     """A kit of the test's own: edits of the checkout change no grade meanwhile, and the seed is known."""
@@ -42,6 +48,7 @@ class Course:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=_hears_ctrl_c,
         )
 
     def grade(self, out: Path, submissions: Sequence[Path], *options: str) -> "Ended":

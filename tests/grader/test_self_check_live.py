@@ -37,7 +37,13 @@ def start(root: Path, *arguments: str | Path, still_running_after_s: float = 10.
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        preexec_fn=hears_ctrl_c,
     )
+
+
+def hears_ctrl_c() -> None:
+    """A suite that was started in the background ignores SIGINT, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def typed(root: Path, text: str, *arguments: str | Path) -> tuple[int, str]:
@@ -100,7 +106,10 @@ def test_an_endless_loop_is_told_and_ctrl_c_leaves_the_table_of_what_ran(checkou
     assert told.startswith("still running shape_from_parameter_count after 0.5 s (7 billion parameters are")
     assert told.endswith("Ctrl-C stops it\n")
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    try:
+        out, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()  # an endless loop must not outlive a test that fails
     assert process.returncode == 2
     assert "memory.activation_bytes" in out
     assert "part of the checks only" in out
