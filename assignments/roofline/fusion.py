@@ -37,7 +37,7 @@ def fused_cost(ops: Sequence[Op], keep: Sequence[str] = ()) -> FusedCost:
 
 
 # %%
-def launch_times(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
+def launch_bound(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
     """Time of a chain of kernels when the host launches each, and when one CUDA graph holds them all.
 
     Args:

@@ -123,7 +123,7 @@ def check_launches(submission, expect, wanted):
 
     `wanted` maps a case to its keyword arguments and (device_s, eager_s, graph_s, bound).
     """
-    got = {case: submission.roofline.launch_times(**arguments) for case, (arguments, _) in wanted.items()}
+    got = {case: submission.roofline.launch_bound(**arguments) for case, (arguments, _) in wanted.items()}
     for case, (_, (device_s, eager_s, graph_s, bound)) in wanted.items():
         times = {"device_s": device_s, "eager_s": eager_s, "graph_s": graph_s}
         expect.terms(got[case], times, unit="s", case=case)

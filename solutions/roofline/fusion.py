@@ -56,8 +56,8 @@ def fused_cost(ops: Sequence[Op], keep: Sequence[str] = ()) -> FusedCost:
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": false, "grade_id": "roofline.launch_times", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def launch_times(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
+# %% nbgrader={"grade": false, "grade_id": "roofline.launch_bound", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def launch_bound(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
     """Time of a chain of kernels when the host launches each, and when one CUDA graph holds them all.
 
     Args:

@@ -40,7 +40,7 @@ from solutions.roofline.costs import (
     softmax_cost,
 )
 from solutions.roofline.figures_of_training import lever_figure, training_flops_figure, utilisation_figure
-from solutions.roofline.fusion import fused_cost, launch_times
+from solutions.roofline.fusion import fused_cost, launch_bound
 from solutions.roofline.roofline import arithmetic_intensity, attainable_flops, critical_batch, ridge_point
 from specs import Op, element_flops, gpu, recipe
 
@@ -274,11 +274,11 @@ def fusion_figure() -> Figure:
     above.set(xlim=(0, 135), ylim=(-0.5, 1.5), xlabel="MB moved: t = x + bias, y = GELU(t), z = y + r")
     below = axes(figure, left=1.2, bottom=0.5, top=1.85)
     kernels, launch, graph = [1.0, 1.0, 1.0, 100.0, 1.0, 1.0, 1.0], 10.0, 25.0
-    whole = launch_times(kernels, launch, graph)
+    whole = launch_bound(kernels, launch, graph)
     end = 0.0
     for index, length in enumerate(kernels):
         # The time of the first kernels alone is when the last of them ends.
-        done = launch_times(kernels[: index + 1], launch, graph).eager_s
+        done = launch_bound(kernels[: index + 1], launch, graph).eager_s
         if done - length > end:
             below.barh(2, done - length - end, left=end, height=0.5, color=GREY, alpha=0.55)
         below.barh(3, launch, left=index * launch, height=0.5, color=SKY, edgecolor="white")

@@ -180,7 +180,7 @@ TICKS = st.lists(st.integers(0, 100), min_size=1, max_size=20)
 def test_the_chain_is_launch_bound_exactly_if_it_waits_after_its_first_launch(
     kernels: list[int], launch: int, graph: int
 ) -> None:
-    times = fusion.launch_times(kernels, launch, graph)
+    times = fusion.launch_bound(kernels, launch, graph)
     assert times.device_s == sum(kernels)
     assert times.graph_s == graph + sum(kernels)
     assert times.eager_s >= max(launch + sum(kernels), launch * len(kernels) + kernels[-1])
@@ -193,8 +193,8 @@ def test_the_chain_is_launch_bound_exactly_if_it_waits_after_its_first_launch(
 def test_longer_kernels_and_launches_never_end_earlier(
     kernels: list[int], launch: int, more: int, data: st.DataObject
 ) -> None:
-    base = fusion.launch_times(kernels, launch, 10)
-    assert fusion.launch_times(kernels, launch + more, 10).eager_s >= base.eager_s
+    base = fusion.launch_bound(kernels, launch, 10)
+    assert fusion.launch_bound(kernels, launch + more, 10).eager_s >= base.eager_s
     index = data.draw(st.integers(0, len(kernels) - 1))
     longer = [each + more * (place == index) for place, each in enumerate(kernels)]
-    assert fusion.launch_times(longer, launch, 10).eager_s >= base.eager_s
+    assert fusion.launch_bound(longer, launch, 10).eager_s >= base.eager_s

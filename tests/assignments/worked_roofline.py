@@ -132,7 +132,7 @@ def _fused() -> list[str]:
 
 
 def _launched() -> list[str]:
-    times = fusion.launch_times([2e-6] * 100, 5e-6, 10e-6)
+    times = fusion.launch_bound([2e-6] * 100, 5e-6, 10e-6)
     return [f"{1e6 * times.eager_s:.0f} µs", f"{1e6 * times.graph_s:.0f} µs"]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from specs import LaunchTimes
 
-from ..fusion import launch_times as right
+from ..fusion import launch_bound as right
 
 EXERCISE = "fusion"
 HINT = (
@@ -19,7 +19,7 @@ FAILS = (
 )
 
 
-def launch_times(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
+def launch_bound(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
     got = right(kernel_s, launch_s, graph_launch_s)
     end_s = 0.0
     for index, each in enumerate(kernel_s):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from specs import LaunchTimes
 
-from ..fusion import launch_times as right
+from ..fusion import launch_bound as right
 
 EXERCISE = "fusion"
 HINT = "The device waits for the first launch in every chain. Launch-bound is one that waits again later."
@@ -16,7 +16,7 @@ FAILS = (
 )
 
 
-def launch_times(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
+def launch_bound(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
     got = right(kernel_s, launch_s, graph_launch_s)
     bound = "launch" if got.eager_s > got.device_s else "device"
     return got.model_copy(update={"bound": bound})

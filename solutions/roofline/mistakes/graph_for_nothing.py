@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from specs import LaunchTimes
 
-from ..fusion import launch_times as right
+from ..fusion import launch_bound as right
 
 EXERCISE = "fusion"
 HINT = "A graph has to be launched too, once: graph_launch_s."
@@ -16,5 +16,5 @@ FAILS = (
 )
 
 
-def launch_times(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
+def launch_bound(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
     return right(kernel_s, launch_s, graph_launch_s).model_copy(update={"graph_s": sum(kernel_s)})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from specs import LaunchTimes
 
-from ..fusion import launch_times as right
+from ..fusion import launch_bound as right
 
 EXERCISE = "fusion"
 HINT = (
@@ -19,6 +19,6 @@ FAILS = (
 )
 
 
-def launch_times(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
+def launch_bound(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
     eager_s = max(sum(kernel_s), len(kernel_s) * launch_s)
     return right(kernel_s, launch_s, graph_launch_s).model_copy(update={"eager_s": eager_s})

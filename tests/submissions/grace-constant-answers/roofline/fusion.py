@@ -8,5 +8,5 @@ def fused_cost(ops, keep=()):
     )
 
 
-def launch_times(kernel_s, launch_s, graph_launch_s):
+def launch_bound(kernel_s, launch_s, graph_launch_s):
     return LaunchTimes(device_s=200e-6, eager_s=502e-6, graph_s=210e-6, bound="launch")

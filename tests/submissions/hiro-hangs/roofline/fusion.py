@@ -35,7 +35,7 @@ def fused_cost(ops: Sequence[Op], keep: Sequence[str] = ()) -> FusedCost:
     )
 
 
-def launch_times(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
+def launch_bound(kernel_s: Sequence[float], launch_s: float, graph_launch_s: float) -> LaunchTimes:
     busy = sum(kernel_s)
     bound = "device"
     host = launch_s
