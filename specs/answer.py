@@ -32,7 +32,7 @@ class Answer(Spec):
 
     # pydantic's own mark of an initializer that validation need not go through: `model_validate`, which reads
     # what came over the wire, keeps its own errors and takes no values by place.
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # read by pydantic
 
 
 def _problem(kind: str, listed: str, error: ValidationError) -> str:

@@ -170,7 +170,7 @@ def _same(got: Any, expected: Any) -> bool:
     """Equal and of one type; False where the two cannot be compared, as a list with an array in it cannot."""
     try:
         return type(got) is type(expected) and bool(got == expected)
-    except Exception:
+    except Exception:  # values of a submission may refuse any comparison: then they are not equal
         return False
 
 

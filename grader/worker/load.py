@@ -146,7 +146,7 @@ def _belongs(name: str, module: object, tops: tuple[str, ...]) -> bool:
     try:  # a module may be any object, and a lazy one runs code when asked
         names = object.__getattribute__(module, "__dict__")
         places = [names["__file__"]] if names.get("__file__") else list(names.get("__path__", ()))
-    except Exception:
+    except Exception:  # an object that the submission put there: then it is none of its modules
         return False
     stem = name.rpartition(".")[2]
     if stem == "conftest" or stem.startswith("test_"):  # beside the stubs, but pytest's and not the student's
@@ -236,7 +236,7 @@ def _source(tops: tuple[str, ...], name: str, line: int) -> str:
 def _type_name(exc: BaseException) -> str:
     try:
         return str(type(exc).__name__)
-    except Exception:
+    except Exception:  # a metaclass of the submission's own: its name may raise anything
         return "exception"
 
 
