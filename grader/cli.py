@@ -257,5 +257,38 @@ def roofline(
     raise typer.Exit(run(find_kit(), card, architecture, batch, sequence, phase, dtype, submission, out))
 
 
+@app.command()
+def kernel(
+    target: Annotated[
+        str, typer.Argument(metavar="FILE:FUNCTION", help="Any function that launches Triton kernels.")
+    ],
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--shape", metavar="[NAME=]SIZES", help="A tensor argument, q=2,256,64; repeatable [guessed]."
+        ),
+    ] = None,
+    arg: Annotated[
+        list[str] | None,
+        typer.Option("--arg", metavar="NAME=VALUE", help="Another argument, causal=True; repeatable."),
+    ] = None,
+    dtype: Annotated[
+        str | None, typer.Option("--dtype", help="fp32, fp16 or bf16 [bf16, else fp32].")
+    ] = None,
+    card: Annotated[
+        str, typer.Option("--gpu", metavar="GPU", help="A card of specs/gpus.yaml.")
+    ] = "h100-sxm",
+    backward: Annotated[bool, typer.Option("--backward", help="Run the backward pass as well.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Interpret in this process, so that breakpoint() works.")
+    ] = False,
+) -> None:
+    """Report on a function's Triton kernels without a GPU: faults, traffic, compiled code, a bound on time."""
+    from grader.commands.kernel import run
+
+    raise typer.Exit(run(target, shape or [], arg or [], dtype, card, backward, as_json, debug))
+
+
 if __name__ == "__main__":
     main()

@@ -1,5 +1,6 @@
 """Data and its schema: models, GPUs, recipes, exercises. Imports neither torch nor numpy."""
 
+from specs.attention import ATTENTION, AttentionHbmBytes, AttentionTemporaryBytes
 from specs.costs import (
     COSTS,
     Cost,
@@ -53,6 +54,7 @@ _ON_THE_WIRE: tuple[type[Spec], ...] = (
     Adapters,
     *TERMS,
     *COSTS,
+    *ATTENTION,
 )
 WIRE_TYPES: dict[str, type[Spec]] = {kind.__name__: kind for kind in _ON_THE_WIRE}
 """The types that may cross between the judge and a submission."""
@@ -63,6 +65,8 @@ __all__ = [
     "ActivationBytes",
     "AdapterStateBytes",
     "Adapters",
+    "AttentionHbmBytes",
+    "AttentionTemporaryBytes",
     "Cost",
     "DType",
     "ElementFlops",

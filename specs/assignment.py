@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from specs.schema import Spec, SpecError, read_yaml, validate
 
 Track = Literal["core", "full"]
-Need = Literal["torch", "gpu"]
+Need = Literal["torch", "triton", "gpu"]
 
 
 class Exercise(Spec):
@@ -26,6 +26,7 @@ class Exercise(Spec):
     extra_credit: bool = False
     tracks: tuple[Track, ...] = ("core", "full")
     needs: tuple[Need, ...] = ()
+    """What its functions are made with; triton brings torch with it, and its calls run in Triton's interpreter."""
     depends_on: tuple[str, ...] = ()
     """Exercises worth doing first; `grader next` follows this order."""
     todo: str

@@ -44,10 +44,14 @@ class Gpu(Spec):
         default=None, description="NVLink or Infinity Fabric, per direction; null: none"
     )
     pcie_gb_per_s: Rate | None = Field(default=None, description="host link, per direction")
+    compute_capability: str | None = Field(
+        default=None, pattern=r"^\d+\.\d$", description="NVIDIA's, 9.0 say; null: another maker's card"
+    )
     sms: Count | None = Field(default=None, description="streaming multiprocessors, or compute units")
     smem_kib_per_sm: Count | None = Field(default=None, description="shared memory (LDS) of one SM, KiB")
     smem_kib_per_block: Count | None = Field(default=None, description="of which one block can have, KiB")
     l2_mib: Count | None = Field(default=None, description="last cache before device memory, MiB")
+    l2_gb_per_s: Rate | None = Field(default=None, description="what L2 can deliver to the SMs; null: not known")
     recalled: tuple[str, ...] = Field(
         default=(), description="fields not seen in a source: confirm before relying on them"
     )
@@ -93,6 +97,25 @@ class Gpu(Spec):
     def pcie_bytes_per_s(self) -> float | None:
         """Host link bandwidth in one direction, bytes a second; None where not known."""
         return None if self.pcie_gb_per_s is None else self.pcie_gb_per_s * 1e9
+
+    @property
+    def l2_bytes_per_s(self) -> float | None:
+        """What L2 can deliver to all SMs together, bytes a second; None where not known."""
+        return None if self.l2_gb_per_s is None else self.l2_gb_per_s * 1e9
+
+    @property
+    def exps_per_s(self) -> float | None:
+        """Results a second of the special-function units (exp2, log2, rsqrt, ...); None where not known.
+
+        An SM has 16 such lanes beside 128 fp32 lanes, or 64 up to compute capability 8.0 (CUDA C++ Programming
+        Guide, arithmetic throughput), and an fp32 lane does 2 FLOPs a clock: the fp32 peak tells the clock.
+        FlashAttention-3 (arXiv 2407.08608, section 3.2) calls it 3.9 T/s for an H100 SXM; the fp32 peak of the
+        data sheet is at a higher clock, which gives 4.2.
+        """
+        if self.compute_capability is None or "fp32" not in self.dense_tflops:
+            return None
+        fp32_lanes = 64 if tuple(map(int, self.compute_capability.split("."))) <= (8, 0) else 128
+        return self.peak_flops("fp32") / 2 / fp32_lanes * 16
 
     @property
     def smem_bytes_per_sm(self) -> int | None:

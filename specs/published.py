@@ -15,7 +15,9 @@ from specs.schema import Spec, SpecError, read_yaml, validate
 
 PUBLISHED_FOLDER = Path(__file__).parent / "published"
 
-Topic = Literal["params", "state", "zero", "activation", "kv", "units", "roofline", "mfu", "flops"]
+Topic = Literal[
+    "params", "state", "zero", "activation", "kv", "units", "roofline", "mfu", "flops", "flash_attention"
+]
 
 
 class Tolerance(Spec):

@@ -1,4 +1,4 @@
-"""What ends a kernel's run early: a finding of the sanitizer, a thing that only a GPU can do, a triton we cannot mend."""
+"""What ends a kernel's run early: a finding, a thing that only a GPU can do, a triton that cannot be mended."""
 
 from .evidence import Finding
 
