@@ -17,6 +17,7 @@ from specs.gpu import Gpu
 _MOST_LAUNCHES = 6
 _MOST_FINDINGS = 8
 _MOST_CONFIGS = 4
+_SHORT = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32", "float64": "fp64"}
 
 
 def show(
@@ -83,25 +84,26 @@ def _runs(launches: Sequence[Launch]) -> Iterable[tuple[Launch, int]]:
 
 def _launch(console: Console, launch: Launch, count: int) -> None:
     config = ", ".join(f"{name}={value}" for name, value in launch.config.items())
-    grid = "×".join(map(str, launch.grid))
+    grid = "×".join(str(size) for size in launch.grid if size != 1) or "1"
+    total = f" = {math.prod(launch.grid):,}" if "×" in grid else ""
     times = f" {count} times" if count > 1 else ""
     configs = f", the first of {launch.config_count} configs" if launch.config_count > 1 else ""
     console.print(
         Text.assemble(
             ("Launch ", "bold"),
             (launch.kernel, "bold cyan"),
-            f"  grid {grid} = {math.prod(launch.grid):,} programs{times}  {config}{configs}",
+            f"  {grid} programs{total}{times}  {config}{configs}",
         )
     )
     table = Table(box=None, padding=(0, 2, 0, 2), header_style="dim")
-    table.add_column("tensor")
-    table.add_column("shape")
-    for name in ("read", "of it unique", "written", "of it unique"):
-        table.add_column(name, justify="right")
+    table.add_column("tensor", no_wrap=True)
+    table.add_column("shape", no_wrap=True)
+    for name in ("read", "unique", "written", "unique"):
+        table.add_column(name, justify="right", no_wrap=True)
     for traffic in launch.tensors:
         table.add_row(
             traffic.tensor,
-            f"{shape_text(traffic.shape)} {traffic.dtype}",
+            f"{shape_text(traffic.shape)} {_SHORT.get(traffic.dtype, traffic.dtype)}",
             *(
                 bytes_text(count) if count else "-"
                 for count in (
@@ -124,7 +126,7 @@ def _compiled(console: Console, report: CompiledLaunch, configs: Sequence[Compil
     if not report.compiles:
         console.print(Text(f"  {report.target}: {report.message}", style="red"))
     if report.registers:
-        limit = f" of {bytes_text(gpu.smem_bytes_per_block)}" if gpu.smem_bytes_per_block else ""
+        limit = f" of {gpu.smem_kib_per_block} KiB" if gpu.smem_kib_per_block else ""
         spills = f"{report.spill_bytes} B spilled" if report.spill_bytes else "no spills"
         cores = [
             f"{count} {name}"
@@ -132,7 +134,7 @@ def _compiled(console: Console, report: CompiledLaunch, configs: Sequence[Compil
             if count
         ]
         console.print(
-            f"  {report.target}: {report.registers} registers, {spills}, shared {bytes_text(report.shared_bytes)}"
+            f"  {report.target}: {report.registers} registers, {spills}, shared {_kib(report.shared_bytes)}"
             f"{limit}, {report.threads} threads; {report.blocks_per_sm} blocks an SM, occupancy "
             f"{report.occupancy:.0%}, limited by {report.limited_by}"
         )
@@ -204,6 +206,11 @@ def shape_text(shape: Sequence[int]) -> str:
 def bytes_text(count: int) -> str:
     """Bytes to three digits, decimal units."""
     return f"{count} B" if count < 1000 else f"{count_text(count)}B"
+
+
+def _kib(count: int) -> str:
+    """Shared memory, which everybody counts in KiB."""
+    return f"{count} B" if count < 1024 else f"{count / 1024:.4g} KiB"
 
 
 def count_text(count: float) -> str:

@@ -1,0 +1,40 @@
+"""The tail of a slice is not masked: the rows after it belong to the same allocation."""
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from tests.kernels.corpus import Broken, Inputs, randn
+
+
+@triton.jit
+def copy_kernel(src_ptr, dst_ptr, M, N, src_m, src_n, dst_m, dst_n, BM: tl.constexpr, BN: tl.constexpr):
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    columns = tl.program_id(1) * BN + tl.arange(0, BN)
+    load_mask = columns[None, :] < N
+    store_mask = (rows[:, None] < M) & (columns[None, :] < N)
+    tile = tl.load(src_ptr + rows[:, None] * src_m + columns[None, :] * src_n, mask=load_mask)  # fault
+    tl.store(dst_ptr + rows[:, None] * dst_m + columns[None, :] * dst_n, tile, mask=store_mask)
+
+
+def copy(src: Tensor) -> Tensor:
+    M, N = src.shape
+    dst = torch.empty((M, N), dtype=src.dtype, device=src.device)
+    copy_kernel[(triton.cdiv(M, 32), triton.cdiv(N, 32))](
+        src, dst, M, N, *src.stride(), *dst.stride(), BM=32, BN=32
+    )
+    return dst
+
+
+def inputs(dtype: torch.dtype, seed: int) -> Inputs:
+    return (randn(100, 70, dtype=dtype, seed=seed)[:50],), {}
+
+
+CASE = Broken(
+    name="row_slice_tail",
+    function=copy,
+    make_inputs=inputs,
+    kind="out_of_bounds_load",
+    message=r"row 50 of 50.*\bsrc\b.*mask.*< M",
+)

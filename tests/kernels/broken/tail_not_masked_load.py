@@ -1,0 +1,35 @@
+"""The last block loads past the end of the vector."""
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from tests.kernels.corpus import Broken, Inputs, randn
+
+
+@triton.jit
+def double_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)  # fault
+    tl.store(out_ptr + offsets, 2 * x, mask=offsets < n)
+
+
+def double(x: Tensor) -> Tensor:
+    n = x.numel()
+    out = torch.empty_like(x)
+    double_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+    return out
+
+
+def inputs(dtype: torch.dtype, seed: int) -> Inputs:
+    return (randn(1000, dtype=dtype, seed=seed),), {}
+
+
+CASE = Broken(
+    name="tail_not_masked_load",
+    function=double,
+    make_inputs=inputs,
+    kind="out_of_bounds_load",
+    message=r"element 1000 of 1000.*\bx\b.*mask.*< n",
+)

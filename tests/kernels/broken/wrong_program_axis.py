@@ -1,0 +1,35 @@
+"""The program id comes from an axis that the grid does not have: all programs do block 0."""
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from tests.kernels.corpus import Broken, Inputs, randn
+
+
+@triton.jit
+def double_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, 2 * x, mask=offsets < n)
+
+
+def double(x: Tensor) -> Tensor:
+    n = x.numel()
+    out = torch.empty_like(x)  # fault
+    double_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+    return out
+
+
+def inputs(dtype: torch.dtype, seed: int) -> Inputs:
+    return (randn(1000, dtype=dtype, seed=seed),), {}
+
+
+CASE = Broken(
+    name="wrong_program_axis",
+    function=double,
+    make_inputs=inputs,
+    kind="unwritten_output",
+    message=r"744 of 1,000 elements.*256",
+)
