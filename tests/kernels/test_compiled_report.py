@@ -25,7 +25,8 @@ def line_with(text):
 def seen(tmp_path_factory):
     """What one child, in which nothing is interpreted, reports of all cases."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_")}
-    environment |= {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(KERNELS.parents[2])}
+    paths = [os.environ.get("ROOFLAB_TRITON_PATH", ""), str(KERNELS.parents[2])]
+    environment |= {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
     environment["TMPDIR"] = str(
         tmp_path_factory.mktemp("compiled")
     )  # so that what is left there is the child's

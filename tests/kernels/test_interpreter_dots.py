@@ -36,6 +36,14 @@ def accumulating_kernel(a, c, OUT: tl.constexpr):
 
 
 @triton.jit
+def other_accumulator_kernel(a, c):
+    at = tl.arange(0, 16)
+    x = tl.load(a + at[:, None] * 16 + at[None, :])
+    total = tl.dot(x, x, tl.zeros((16, 16), tl.float16), out_dtype=tl.float32)
+    tl.store(c + at[:, None] * 16 + at[None, :], total)
+
+
+@triton.jit
 def helper(x, y):
     return tl.dot(x, y)
 
@@ -130,6 +138,16 @@ def test_an_fp16_accumulator_loses_what_fp16_loses():
         c = torch.zeros(16, 16)
         accumulating_kernel[(1,)](a, c, OUT=tl.constexpr(out))
         assert c[0, 0].item() == expected
+
+
+@interpreted
+def test_an_accumulator_of_another_dtype_is_refused():
+    """An fp16 one for an fp32 result; 3.7's own assertion has no text."""
+    interpreter.install()
+    x, c = torch.zeros(16, 16, dtype=torch.float16), torch.zeros(16, 16)
+    finding = refusal(lambda: other_accumulator_kernel[(1,)](x, c))
+    assert "accumulator" in finding.message
+    assert "the dtype out_dtype" in finding.message
 
 
 @interpreted

@@ -56,6 +56,14 @@ def asserts_with_text(x):
     return x
 
 
+def asserts_over_lines(x):
+    assert (  # noqa: PT018
+        x.is_contiguous()
+        and x.is_cuda
+    )  # fmt: skip
+    return x
+
+
 def refuses(x):
     if x.device.type != "cuda":
         raise ValueError("expected CUDA tensors")
@@ -109,7 +117,7 @@ def test_a_call_that_wants_a_cuda_device_is_told_how_to_do_without(name):
     assert found.finding.place.source in found.finding.message
 
 
-@pytest.mark.parametrize("name", ["asserts", "asserts_with_text", "refuses"])
+@pytest.mark.parametrize("name", ["asserts", "asserts_with_text", "asserts_over_lines", "refuses"])
 @interpreted
 def test_an_assertion_of_a_cuda_tensor_is_told_to_go(name):
     """is_cuda in the line, or CUDA in the text."""
