@@ -152,6 +152,21 @@ def twice_the_same_fault(x: Tensor) -> Tensor:
     return out
 
 
+@triton.jit
+def wrapping_block_kernel(x_ptr, out_ptr, M, N, CHECKED: tl.constexpr):
+    src = tl.make_block_ptr(x_ptr, (M, N), (N, 1), (0, 0), (8, 8), (1, 0))
+    for _ in range(2):
+        src = tl.advance(src, (0, 8))
+    tl.store(out_ptr, tl.sum(tl.load(src, boundary_check=(0, 1) if CHECKED else (0,))))
+
+
+def sum_of_block(x: Tensor, checked: bool) -> Tensor:
+    """x (M, 16): columns 16 to 23 of a row are columns 0 to 7 of the next."""
+    out = torch.empty(1)
+    wrapping_block_kernel[(1,)](x, out, *x.shape, CHECKED=checked)
+    return out
+
+
 X = torch.arange(64.0)
 CASES: dict[str, tuple[Any, ...]] = {
     "past the view": (copy_first_of_packed, (torch.zeros(2, 20, 8),)),
@@ -178,6 +193,8 @@ CASES: dict[str, tuple[Any, ...]] = {
             "relaxed counter": 4,
         }.items()
     },
+    "block": (sum_of_block, (torch.zeros(16, 16), False)),
+    "block, checked": (sum_of_block, (torch.zeros(16, 16), True)),
     "race through two names": (read_through_two_names, (X,)),
     "sum of empty": (sum_of_empty, (X,)),
     "half written": (half_written, (torch.ones(128, 64),)),

@@ -64,6 +64,14 @@ def test_the_remedy_uses_the_kernels_own_variables() -> None:
     )
 
 
+def test_a_block_pointer_is_held_to_its_own_shape() -> None:
+    """Past the last column lies the next row, so every address is inside the tensor."""
+    message = finding("block", "out_of_bounds_load")["message"]
+    assert "loads column 16 of 16 of x" in message
+    assert "boundary_check=(1,)" in message
+    assert findings("block, checked") == []
+
+
 def test_an_offset_below_zero_is_called_so() -> None:
     """x[-1]"""
     message = finding("before the start", "out_of_bounds_load")["message"]

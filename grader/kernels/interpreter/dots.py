@@ -144,7 +144,9 @@ def _explaining(dot: Callable[..., Any]) -> Callable[..., Any]:
             return dot(self, lhs, rhs, *rest, **options)
         except (AssertionError, ValueError) as error:
             place, kernel = places.here()
-            message = f"tl.dot of {_describe(lhs)} and {_describe(rhs)}: {error}; {_remedy(self, lhs, rhs, str(error))}"
+            # 3.7 says nothing about an accumulator that does not fit.
+            refusal = str(error) or "the accumulator does not fit"
+            message = f"tl.dot of {_describe(lhs)} and {_describe(rhs)}: {refusal}; {_remedy(lhs, refusal)}"
             finding = Finding(kind="dot_operands", kernel=kernel, place=place, message=message)
             raise KernelFault(finding) from error
 
@@ -156,15 +158,15 @@ def _describe(operand: Any) -> str:
     return f"{shape} {operand.dtype}"
 
 
-def _remedy(semantic: Any, lhs: Any, rhs: Any, refusal: str) -> str:
+def _remedy(lhs: Any, refusal: str) -> str:
     if "same dtype" in refusal:
         return f"cast one of them, for example b.to({_name_in_language(lhs)})"
     if "nsupported" in refusal and "dtype" in refusal:
         return "the tensor core takes fp8, fp16, bf16, fp32 and int8: cast the operands, cast the result afterwards"
     if "should have M" in refusal:
         return "make the tile larger along the short dimension and mask what lies beyond the data"
-    if "accumulator" in refusal or not refusal:
-        return "the accumulator has the shape M×N of the result and the dtype out_dtype, float32 by default"
+    if "accumulator" in refusal:
+        return "give it the shape M×N of the result and the dtype out_dtype, which is tl.float32 by default"
     return "check shapes, dtypes and input_precision of both operands"
 
 

@@ -1,5 +1,7 @@
 """What an exception out of a student's function means, in words that the student can act on."""
 
+import linecache
+import re
 import traceback
 from types import TracebackType
 
@@ -19,6 +21,12 @@ _NO_DEVICE = (
     "device type of CUDA",
     "'cuda' device",
     "cuda tensor",
+)
+# A student's own refusal, by its words.
+_WANTS_CUDA = re.compile(
+    r"\bcuda\b.*\b(tensors?|devices?|gpus?|available|required|only)\b"
+    r"|\b(on|needs?|requires?|expected|must be) (a )?cuda\b",
+    re.IGNORECASE,
 )
 _MOVE = "use device=q.device (the device of an input): the tensors of a check may live on any device"
 _COMPARE = "drop it, or compare devices with each other: the tensors of a check may live on any device"
@@ -68,8 +76,8 @@ def _cuda_only(error: BaseException, place: Place, kernel: str) -> KernelFault |
     by_student = _raised_by_student(error.__traceback__)
     if by_student and not isinstance(error, NotImplementedError):
         # An assertion's text may be empty: its line says what it asks.
-        asserts = isinstance(error, AssertionError) and ("cuda" in place.source.lower())
-        if asserts or "cuda" in text.lower():
+        asserts = isinstance(error, AssertionError) and "cuda" in _statement(error.__traceback__).lower()
+        if asserts or _WANTS_CUDA.search(text):
             message = f"`{place.source}` refuses tensors that are not on a CUDA device; {_COMPARE}"
             return _fault(message, place, kernel)
     if any(known in text for known in _NO_DEVICE) and not by_student:
@@ -92,6 +100,18 @@ def _not_interpreted(error: BaseException, place: Place) -> NeedsGpu | None:
     return NeedsGpu(
         f"triton's interpreter cannot run this, only a GPU can ({what}): line {place.line}: {place.source}"
     )
+
+
+def _statement(traceback_: TracebackType | None) -> str:
+    """All lines of the expression that raised: an assertion may be written over several."""
+    while traceback_ is not None and traceback_.tb_next is not None:
+        traceback_ = traceback_.tb_next
+    if traceback_ is None:
+        return ""
+    code = traceback_.tb_frame.f_code
+    first, last, *_ = list(code.co_positions())[traceback_.tb_lasti // 2]
+    lines = range(first or traceback_.tb_lineno, (last or traceback_.tb_lineno) + 1)
+    return " ".join(linecache.getline(code.co_filename, number) for number in lines)
 
 
 def _raised_by_student(traceback_: TracebackType | None) -> bool:

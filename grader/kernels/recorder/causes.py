@@ -14,7 +14,7 @@ from .indices import Lane, index_of, lane_of
 from .views import View
 
 if TYPE_CHECKING:
-    from .launches import Access, LaunchRecord
+    from .launches import Access, BlockPointer, LaunchRecord
 
 _FIRST_PAGE = 4096
 """Addresses below it are a null pointer plus an offset: nothing is ever mapped there."""
@@ -37,6 +37,20 @@ def outside(record: "LaunchRecord", view: View, active: NDArray[np.uint64], acce
     where, remedy = _outside_words(view, element, lane, masked)
     words = f"{access.verb} {where} of {_described(view)}: {remedy}"
     return _finding(record, _out_of_bounds(access), view, lane.index, words)
+
+
+def past_block(
+    record: "LaunchRecord", view: View, access: "Access", block: "BlockPointer", dim: int
+) -> Finding:
+    """A block pointer that leaves its own shape in a dimension without a check, wherever the memory there belongs."""
+    index = tuple(
+        max(first, block.shape[at]) if at == dim and first >= 0 else first
+        for at, first in enumerate(block.offsets)
+    )
+    where = f"{_at(block.shape, index, dim)} of {_described(view)} through a block pointer"
+    remedy = f"mask the tail with boundary_check=({dim},), or check the loop and the offset that lead there"
+    words = f"{access.verb} {where}: {remedy}"
+    return _finding(record, _out_of_bounds(access), view, index, words)
 
 
 def _out_of_bounds(access: "Access") -> FindingKind:
@@ -72,7 +86,7 @@ def _outside_words(view: View, element: int, lane: Lane, masked: bool) -> tuple[
         )
     if not over:
         return f"memory {_distance(view, element)}", "check the strides and the offset of the batch or head"
-    return _at(view, lane.index, over[0]), _past_the_end(view, lane, over[0], masked)
+    return _at(view.shape, lane.index, over[0]), _past_the_end(view, lane, over[0], masked)
 
 
 def _past_the_end(view: View, lane: Lane, dim: int, masked: bool) -> str:
@@ -95,11 +109,11 @@ def _past_the_end(view: View, lane: Lane, dim: int, masked: bool) -> str:
 
 def _mask(view: View, lane: Lane, dim: int, masked: bool, condition: str) -> str:
     """How the access would be masked; or why the mask that it has does not help."""
-    if through("create_tensor_pointer_load", "create_tensor_pointer_store"):
-        return f"mask the tail with boundary_check=({lane.axes.get(dim, dim)},)"
     variable = lane.variable(dim)
     example = f"{variable or 'offsets'} {condition}"
-    if masked and not variable and not lane.irregular and lane.index[dim] >= 0:
+    if lane.irregular:
+        return f"the index comes from data: clamp it, or mask it with {example}"
+    if masked and not variable and lane.index[dim] >= 0:
         size = lane.limit(dim, view.shape)
         return f"the mask lets it through: it compares with another size than {size}, or an offset or stride is wrong"
     if masked:
@@ -167,7 +181,7 @@ def read_race(record: "LaunchRecord", view: View, element: int, number: int) -> 
         view,
         element,
         f"loads {{element}}, which program {other} wrote in the same launch: on a GPU either may come first; "
-        "split the work into two launches",
+        "add with tl.atomic_add, or split the work into two launches",
     )
 
 
@@ -226,9 +240,9 @@ def _distance(view: View, element: int) -> str:
     return f"{element - view.extent + 1:,} elements past the last"
 
 
-def _at(view: View, index: tuple[int, ...], dim: int) -> str:
+def _at(shape: tuple[int, ...], index: tuple[int, ...], dim: int) -> str:
     """`row 130 of 128`."""
-    size, at, rank = view.shape[dim], index[dim], len(view.shape)
+    size, at, rank = shape[dim], index[dim], len(shape)
     if rank == 1:
         return f"element {at} of {size}"
     if dim >= rank - 2:

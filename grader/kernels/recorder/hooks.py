@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..interpreter import patches
+from .launches import BlockPointer
 from .views import ADDRESS_MASK
 
 SPECIAL_FUNCTIONS = ("exp", "exp2", "log", "log2", "sqrt", "precise_sqrt", "rsqrt", "sin", "cos", "erf")
@@ -33,6 +34,13 @@ class Listening:
         self.quiet: Callable[[], Any] | None = None
         """A context in which PyTorch's own calls by the interpreter are not the student's."""
         self.in_atomic = False
+        self.block: BlockPointer | None = None
+        """The block pointer that the next access goes through."""
+
+    def taken_block(self) -> BlockPointer | None:
+        """The block pointer of the access that starts now, which is the only one to use it."""
+        block, self.block = self.block, None
+        return block
 
 
 listening = Listening()
@@ -43,6 +51,7 @@ def install(interpreter: Any, c_code: Any) -> None:
     _hook_memory(c_code)
     _hook_atomics(interpreter.InterpreterBuilder)
     _hook_arithmetic(interpreter.InterpreterBuilder)
+    _hook_block_pointers(interpreter)
     _hook_launches(interpreter)
 
 
@@ -55,7 +64,8 @@ def _hook_memory(c_code: Any) -> None:
             return plain_load(pointers & ADDRESS_MASK, mask, other, dtype)
         # Block pointers and descriptors pass masks as memory views.
         mask = np.asarray(mask)
-        return plain_load(record.load(pointers, mask, np.dtype(dtype).itemsize), mask, other, dtype)
+        addresses = record.load(pointers, mask, np.dtype(dtype).itemsize, listening.taken_block())
+        return plain_load(addresses, mask, other, dtype)
 
     def store(pointers: Any, values: Any, mask: Any) -> None:
         record = listening.record
@@ -65,7 +75,7 @@ def _hook_memory(c_code: Any) -> None:
             plain_store(pointers & ADDRESS_MASK, values, mask)
         else:
             mask = np.asarray(mask)
-            addresses, written = record.store(pointers, mask, values)
+            addresses, written = record.store(pointers, mask, values, listening.taken_block())
             plain_store(addresses, values, mask)
             record.stored(written)
 
@@ -171,6 +181,36 @@ def _dot_dtype(operand: Any, precision: str) -> str:
             return "bf16"
         return "tf32" if "TF32" in precision else "fp32"
     return "fp8" if name.startswith("fp8") else name
+
+
+def _hook_block_pointers(interpreter: Any) -> None:
+    # Of the interpreter up to triton 3.7, of the language from 3.8 on.
+    handle = getattr(interpreter, "BlockPointerHandle", None)
+    owner, name = (
+        (interpreter.tl.core._block_ptr, "_materialize")
+        if handle is None
+        else (handle, "materialize_pointers")
+    )
+
+    def materialize(self: Any, boundary_check: Any = (), **options: Any) -> Any:
+        made = plain(self, boundary_check, **options)
+        if listening.record is not None:
+            listening.block = BlockPointer(
+                tuple(_integer(offset) for offset in self.offsets),
+                tuple(_integer(size) for size in self.shape),
+                tuple(_integer(length) for length in self.block_shape),
+                frozenset(_integer(dim) for dim in boundary_check),
+            )
+        return made
+
+    plain = patches.replace(owner, name, materialize)
+
+
+def _integer(value: Any) -> int:
+    """Of a number, a constexpr, a handle of the interpreter, or a tensor of the language."""
+    value = getattr(value, "value", value)
+    value = getattr(value, "handle", value)
+    return int(np.asarray(getattr(value, "data", value)).reshape(-1)[0])
 
 
 def _hook_launches(interpreter: Any) -> None:

@@ -21,6 +21,15 @@ Pointers = NDArray[np.uint64]
 Lanes = NDArray[np.bool_]
 
 
+class BlockPointer(NamedTuple):
+    """A block pointer as one access uses it: indices of its first element, sizes it was told, block, checked dims."""
+
+    offsets: tuple[int, ...]
+    shape: tuple[int, ...]
+    block_shape: tuple[int, ...]
+    checked: frozenset[int]
+
+
 class Access(NamedTuple):
     """One load, store or atomic instruction of one program."""
 
@@ -31,6 +40,7 @@ class Access(NamedTuple):
     mask: Lanes
     size: int
     """Bytes a lane."""
+    block: BlockPointer | None = None
 
 
 class LaunchRecord:
@@ -66,7 +76,8 @@ class LaunchRecord:
         self.input_stores: dict[int, tuple[Place, tuple[int, ...]]] = {}
         """By storage of an input: where the kernel first wrote into it, and which program."""
         self._of_storage: dict[int, list[View]] = {}
-        self._released: set[int] = set()
+        self._ordering: dict[int, int] = {}
+        """Program number + 1 to how many atomics it has done that order its accesses."""
         self._acquired = 0
 
     def add(self, tensor: torch.Tensor, parameter: str, name: str) -> View | None:
@@ -98,9 +109,9 @@ class LaunchRecord:
 
     # accesses
 
-    def load(self, pointers: Pointers, mask: Lanes, size: int) -> Pointers:
+    def load(self, pointers: Pointers, mask: Lanes, size: int, block: BlockPointer | None = None) -> Pointers:
         """Judge and count a load of `size` bytes a lane; the addresses without tags."""
-        for view, elements, _ in self._touch(Access("loads", pointers, mask, size), None):
+        for view, elements, _ in self._touch(Access("loads", pointers, mask, size, block), None):
             if self.sanitize:
                 self._check_written(view, elements, "loads")
                 self._check_read_order(view, elements)
@@ -112,18 +123,21 @@ class LaunchRecord:
                 readers[elements[seen == 0]] = self._number()
         return pointers & ADDRESS_MASK
 
-    def store(self, pointers: Pointers, mask: Lanes, values: NDArray[Any]) -> tuple[Pointers, list[Any]]:
+    def store(
+        self, pointers: Pointers, mask: Lanes, values: NDArray[Any], block: BlockPointer | None = None
+    ) -> tuple[Pointers, list[Any]]:
         """Judge and count a store; the addresses without tags, and what `stored` must look at after it."""
         size = values.itemsize
         written = []
-        for view, elements, bits in self._touch(Access("stores", pointers, mask, size), values):
+        for view, elements, bits in self._touch(Access("stores", pointers, mask, size, block), values):
             number = self._number()
             if self.sanitize:
                 self._check_write_order(view, elements, bits, number)
                 written.append((view, elements, bits))
-            self._released.discard(number)
             view.was_written = True
             view.last_writer[elements] = number
+            if self._ordering:
+                view.writer_epoch[elements] = self._ordering.get(number, 0)
             self._wrote(view, elements, size)
         return pointers & ADDRESS_MASK, written
 
@@ -145,7 +159,7 @@ class LaunchRecord:
                     self._check_written(view, elements, "updates")
                 self._check_atomic_order(view, elements, number)
             if ordering:
-                self._released.add(number)
+                self._ordering[number] = self._ordering.get(number, 0) + 1
                 self._acquired = number
             view.atomics += elements.size
             view.had_atomics = True
@@ -184,6 +198,8 @@ class LaunchRecord:
 
     def _elements(self, view: View, active: Pointers, low: int, high: int, access: Access) -> Elements:
         """Element numbers of an access through one view; a fault where one lies outside it."""
+        if access.block is not None and self.sanitize:
+            self._check_block(view, access, access.block)
         end = view.base + view.extent * view.itemsize
         if low < view.base or high + access.size > end:
             raise self._fault(causes.outside(self, view, active, access))
@@ -228,6 +244,14 @@ class LaunchRecord:
         self.found(finding)
         return KernelFault(finding)
 
+    def _check_block(self, view: View, access: Access, block: BlockPointer) -> None:
+        """A block pointer past the shape that it was told, in a dimension that it does not check."""
+        for dim, (first, size, length) in enumerate(
+            zip(block.offsets, block.shape, block.block_shape, strict=True)
+        ):
+            if dim not in block.checked and not 0 <= first <= size - length:
+                raise self._fault(causes.past_block(self, view, access, block, dim))
+
     def _check_written(self, view: View, elements: Elements, verb: str) -> None:
         if view.unwritten is None:
             return
@@ -240,7 +264,7 @@ class LaunchRecord:
         for other, there, _ in self._overlapping(view, elements, None):
             if other.was_written:
                 writers = other.last_writer[there]
-                bad = self._unordered(writers, self._number())
+                bad = self._unordered(writers, self._number(), other, there)
                 if bad is not None and other.had_atomics:
                     bad &= other.last_atomic[there] == 0
                 if bad is not None and bad.any():
@@ -262,7 +286,7 @@ class LaunchRecord:
                 if not touched:
                     continue
                 programs = getattr(other, by)[there]
-                bad = self._unordered(programs, number)
+                bad = self._unordered(programs, number, other if by == "last_writer" else None, there)
                 if bad is None:
                     continue
                 bad &= other.memory[there] != stored
@@ -276,22 +300,27 @@ class LaunchRecord:
         for other, there, _ in self._overlapping(view, elements, None):
             if other.was_written:
                 writers = other.last_writer[there]
-                bad = self._unordered(writers, number)
+                bad = self._unordered(writers, number, other, there)
                 if bad is not None:
                     where = int(np.argmax(bad))
                     self.found(causes.atomic_race(self, other, int(there[where]), int(writers[where])))
 
-    def _unordered(self, programs: NDArray[np.int32], number: int) -> Lanes | None:
+    def _unordered(
+        self, programs: NDArray[np.int32], number: int, written: View | None, there: Elements
+    ) -> Lanes | None:
         """Lanes that another program touched with nothing to order the two; None for none.
 
-        Two programs count as ordered when the first did an acquire-release atomic after its last plain store, and
-        the second one before this access: locks and last-arriver counters look so.
+        Two programs count as ordered when the first did an acquire-release atomic after it touched the element, and
+        the second one before this access: locks, flags and last-arriver counters look so. `written` is the view whose
+        elements `there` the programs stored; for loads and atomics it is None, and any such atomic counts as after.
         """
         bad: Lanes = (programs != 0) & (programs != number)
         if not bad.any():
             return None
-        if self._acquired == number and self._released:
-            bad &= ~np.isin(programs, list(self._released))
+        if self._acquired == number:
+            others, which = np.unique(programs[bad], return_inverse=True)
+            done = np.array([self._ordering.get(int(other), 0) for other in others])[which]
+            bad[bad] = done <= (0 if written is None else written.writer_epoch[there][bad])
             if not bad.any():
                 return None
         return bad

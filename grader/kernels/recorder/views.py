@@ -71,6 +71,11 @@ class View:
         return np.zeros(self.extent, dtype=np.int32)
 
     @cached_property
+    def writer_epoch(self) -> NDArray[np.int32]:
+        """How many ordering atomics the last writer of each element had done when it wrote."""
+        return np.zeros(self.extent, dtype=np.int32)
+
+    @cached_property
     def last_atomic(self) -> NDArray[np.int32]:
         """Program number + 1 of the last to touch each element by an atomic; 0 for none."""
         return np.zeros(self.extent, dtype=np.int32)
