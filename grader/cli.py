@@ -265,29 +265,50 @@ def kernel(
     shape: Annotated[
         list[str] | None,
         typer.Option(
-            "--shape", metavar="[NAME=]SIZES", help="A tensor argument, q=2,256,64; repeatable [guessed]."
+            "--shape",
+            metavar="[NAME=]SIZES[:DTYPE]",
+            help="A tensor argument: q=2,256,64 or ids=100:int64; repeatable [guessed].",
         ),
     ] = None,
     arg: Annotated[
         list[str] | None,
         typer.Option("--arg", metavar="NAME=VALUE", help="Another argument, causal=True; repeatable."),
     ] = None,
+    writes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--writes",
+            metavar="NAME",
+            help="A tensor argument that is there to be written to [out]; repeatable.",
+        ),
+    ] = None,
     dtype: Annotated[
-        str | None, typer.Option("--dtype", help="fp32, fp16 or bf16 [bf16, else fp32].")
+        str | None, typer.Option("--dtype", metavar="DTYPE", help="fp32, fp16 or bf16 [bf16, else fp32].")
     ] = None,
     card: Annotated[
         str, typer.Option("--gpu", metavar="GPU", help="A card of specs/gpus.yaml.")
     ] = "h100-sxm",
-    backward: Annotated[bool, typer.Option("--backward", help="Run the backward pass as well.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
+    backward: Annotated[
+        bool, typer.Option("--backward", help="Call backward() on the first result as well.")
+    ] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Everything as JSON: faults, errors, interpreted, compiled, by_shapes, by_meter.",
+        ),
+    ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Interpret in this process, so that breakpoint() works.")
     ] = False,
 ) -> None:
-    """Report on a function's Triton kernels without a GPU: faults, traffic, compiled code, a bound on time."""
+    """Report on a function's Triton kernels without a GPU: faults, traffic, compiled code, a bound on time.
+
+    Exit code 0 when all is well, 1 with a fault, an error or a kernel that cannot run, 2 when there is no report.
+    """
     from grader.commands.kernel import run
 
-    raise typer.Exit(run(target, shape or [], arg or [], dtype, card, backward, as_json, debug))
+    raise typer.Exit(run(target, shape or [], arg or [], writes or [], dtype, card, backward, as_json, debug))
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ def run(task: Task, lifeline: int) -> int:
             plugins=[Installed(judge), plugin],
         )
     finally:
-        runner.close()
+        judge.close()
     # pytest ends its session in order after an error of its own too: the checks until then are no grade.
     broke_off = code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
     if not reports or (broke_off and not reports[-1].error):

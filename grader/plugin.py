@@ -324,7 +324,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     judge = session.config.stash.get(JUDGE, None)
     if judge is None:
         return
-    judge.submission.runner.close()
+    judge.close()
     if judge.on_report is not None:
         judge.on_report(judge.report())
 

@@ -20,6 +20,7 @@ class Outcome(StrEnum):
     CRASHED = "crashed"
     TIMED_OUT = "timed_out"
     NEEDS_TORCH = "needs_torch"
+    NEEDS_TRITON = "needs_triton"
     NEEDS_GPU = "needs_gpu"
     INCONCLUSIVE = "inconclusive"
     INTEGRITY = "integrity"
@@ -31,7 +32,15 @@ class Outcome(StrEnum):
         return self in PENDING
 
 
-PENDING = frozenset({Outcome.NEEDS_TORCH, Outcome.NEEDS_GPU, Outcome.INCONCLUSIVE, Outcome.GRADER_ERROR})
+PENDING = frozenset(
+    {
+        Outcome.NEEDS_TORCH,
+        Outcome.NEEDS_TRITON,
+        Outcome.NEEDS_GPU,
+        Outcome.INCONCLUSIVE,
+        Outcome.GRADER_ERROR,
+    }
+)
 
 
 class Model(BaseModel):

@@ -16,6 +16,7 @@ WORDS = {
     Outcome.CRASHED: ("crashed", "red"),
     Outcome.TIMED_OUT: ("timed out", "red"),
     Outcome.NEEDS_TORCH: ("needs torch", "cyan"),
+    Outcome.NEEDS_TRITON: ("needs Linux", "cyan"),
     Outcome.NEEDS_GPU: ("needs a GPU", "cyan"),
     Outcome.INCONCLUSIVE: ("inconclusive", "cyan"),
     Outcome.INTEGRITY: ("integrity", "red"),

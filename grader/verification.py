@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.calls.runner import LocalRunner
+from grader.calls.local_lanes import LocalLanes
+from grader.calls.runner import LocalRunner, OtherFile
 from grader.checks.mistakes import LiveMistakes, Mistake, MistakeBroken, load_mistakes
 from grader.checks.verdicts import Judge
 from grader.kit import Kit
-from grader.report import GradeReport, Outcome, SubmissionInfo
+from grader.report import ExerciseResult, GradeReport, Outcome, SubmissionInfo
 from grader.session import CollectionBroken, run_variants
 from grader.stubs import stale_stubs
 from specs.assignment import Assignment
@@ -41,6 +42,8 @@ class Proof:
     checks: int = 0
     mistakes: int = 0
     constants: int = 0
+    left_out: list[str] = field(default_factory=list)
+    """Mistakes and exercises that could not be tried, since torch or triton is not installed here."""
     confusion: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
     """By exercise and mistake: how many failing checks showed which mistake's hint (`-` for none)."""
 
@@ -58,7 +61,7 @@ def prove(kit: Kit, spec: Assignment, only: Sequence[str] = ()) -> Proof:
     proof = Proof(spec.name)
     proof.problems += [line for line in stale_stubs(kit) if line.startswith(f"assignments/{spec.name}/")]
     try:
-        mistakes = load_mistakes(kit.solutions, spec.name)
+        mistakes = load_mistakes(kit.solutions, spec.name, proof.left_out)
     except (MistakeBroken, ImportError, SyntaxError) as error:
         proof.problems.append(f"mistakes of {spec.name}: {error}")
         return proof
@@ -67,7 +70,8 @@ def prove(kit: Kit, spec: Assignment, only: Sequence[str] = ()) -> Proof:
     mistakes = [mistake for mistake in mistakes if mistake.exercise in own]
     proof.mistakes = len(mistakes)
     tests = [*kit.visible_tests(spec.name), *kit.hidden_tests(spec.name)]
-    variants = _Variants(kit, spec, mistakes, proof)
+    lanes = LocalLanes(kit.solutions)
+    variants = _Variants(kit, spec, mistakes, proof, lanes)
     try:
         exercises = run_variants(
             kit.root, tests, variants.judge("solutions"), variants.judges(), variants.look
@@ -75,19 +79,25 @@ def prove(kit: Kit, spec: Assignment, only: Sequence[str] = ()) -> Proof:
     except CollectionBroken as error:
         proof.problems.append(f"tests of {spec.name} cannot be run: {error}")
         return proof
+    finally:
+        lanes.close()
     exercises = {name: checks for name, checks in exercises.items() if not only or name in own}
     proof.checks = sum(len(checks) for checks in exercises.values())
-    proof.problems += _gaps(spec, exercises, mistakes)
+    proof.problems += _gaps(spec, exercises, mistakes, complete=not proof.left_out)
     return proof
 
 
 class _Variants:
     """The submissions that are tried, in order: solutions, stubs, constants, mistakes."""
 
-    def __init__(self, kit: Kit, spec: Assignment, mistakes: list[Mistake], proof: Proof) -> None:
+    def __init__(
+        self, kit: Kit, spec: Assignment, mistakes: list[Mistake], proof: Proof, lanes: LocalLanes
+    ) -> None:
         self._kit, self._spec, self._mistakes, self._proof = kit, spec, {m.name: m for m in mistakes}, proof
-        self._hints = LiveMistakes(mistakes)
-        self._right: dict[str, list[Any]] = {}
+        self._hints = LiveMistakes(mistakes, lanes)
+        self._lanes = lanes
+        """Of the solutions' folder: one worker serves them, and every mistake and hint."""
+        self._right: dict[str, dict[bytes, Any]] = {}
 
     def judge(self, name: str, overrides: Mapping[tuple[str, str], Any] | None = None) -> Judge:
         """A judge of one variant; with overrides it runs only exercises that call one of those functions."""
@@ -100,9 +110,8 @@ class _Variants:
         ]
         only = tuple(f"{self._spec.name}.{exercise.id}" for exercise in concerned)
         info = SubmissionInfo(id=name)
-        return Judge(
-            self._kit, LocalRunner(root, overrides), info, hints=self._hints, seed=b"verify", only=only
-        )
+        runner = LocalRunner(root, overrides, self._lanes if root == self._kit.solutions else None)
+        return Judge(self._kit, runner, info, hints=self._hints, seed=b"verify", only=only)
 
     def judges(self) -> Iterator[Judge]:
         yield self.judge("solutions")
@@ -115,14 +124,18 @@ class _Variants:
             )
         for index in range(RIGHT_VALUES_TRIED):
             overrides = {
-                (self._spec.name, function): _always(values[index % len(values)])
+                (self._spec.name, function): _always(list(values.values())[index % len(values)])
                 for function, values in self._right.items()
                 if values
             }
             if overrides and index < max(map(len, self._right.values())):
                 yield self.judge(f"constant: right value no. {index + 1}", overrides)
         for mistake in self._mistakes.values():
-            overrides = {(self._spec.name, name): function for name, function in mistake.functions.items()}
+            in_triton = "triton" in self._spec.exercise(mistake.exercise.partition(".")[2]).needs
+            overrides = {
+                (self._spec.name, name): OtherFile(mistake.file) if in_triton else function
+                for name, function in mistake.functions.items()
+            }
             yield self.judge(f"mistake {mistake.name}", overrides)
 
     def look(self, judge: Judge, report: GradeReport) -> None:
@@ -139,17 +152,24 @@ class _Variants:
     def _look_at_solutions(self, judge: Judge, report: GradeReport) -> None:
         for calls in judge.submission.calls_by_exercise.values():
             for call in calls:
-                values = self._right.setdefault(call.request.function, [])
-                if not call.request.probe and call.got not in values and len(values) < RIGHT_VALUES_TRIED:
-                    values.append(call.got)
+                # By their canonical form: a tensor among them has no truth value to compare with.
+                values = self._right.setdefault(call.request.function, {})
+                if not call.request.probe and len(values) < RIGHT_VALUES_TRIED:
+                    # Of a call with gradients the constant is the value that comes first.
+                    gradients = call.request.verb == "gradients"
+                    values.setdefault(call.value, call.got[0] if gradients else call.got)
         for exercise in report.exercises:
             for check in exercise.checks:
-                if check.outcome is not Outcome.PASSED:
+                if check.outcome in (Outcome.NEEDS_TORCH, Outcome.NEEDS_TRITON):
+                    if exercise.id not in self._proof.left_out:
+                        self._proof.left_out.append(exercise.id)
+                elif check.outcome not in (Outcome.PASSED, Outcome.NEEDS_GPU):
                     self._say(f"solution of {exercise.id}: {check.name} is {check.outcome}: {check.message}")
 
     def _look_at_stubs(self, report: GradeReport) -> None:
         for exercise in report.exercises:
-            if exercise.points or exercise.outcome is not Outcome.TODO:
+            missing = exercise.outcome in (Outcome.NEEDS_TORCH, Outcome.NEEDS_TRITON)
+            if exercise.points or (exercise.outcome is not Outcome.TODO and not missing):
                 self._say(
                     f"stub of {exercise.id}: {exercise.outcome} with {exercise.points:g} points, not todo"
                 )
@@ -175,13 +195,7 @@ class _Variants:
         failed: set[str] = set()
         for exercise in report.exercises:
             if exercise.id != mistake.exercise:
-                if exercise.points < exercise.max_points - exercise.pending_points:
-                    names = [
-                        check.name for check in exercise.checks if check.outcome not in (Outcome.PASSED,)
-                    ]
-                    self._say(
-                        f"mistake {mistake.name}: costs points in {exercise.id} too ({', '.join(names)})"
-                    )
+                self._look_at_another_exercise(mistake, exercise)
                 continue
             for check in exercise.checks:
                 if check.outcome is Outcome.PASSED:
@@ -201,6 +215,21 @@ class _Variants:
             self._say(f"mistake {mistake.name}: no check catches it")
         elif short not in row:
             self._say(f"mistake {mistake.name}: its own hint is shown by no check")
+
+    def _look_at_another_exercise(self, mistake: Mistake, exercise: ExerciseResult) -> None:
+        failed = [
+            check
+            for check in exercise.checks
+            if check.outcome is not Outcome.PASSED and not check.outcome.pending
+        ]
+        if failed and exercise.id not in mistake.also:
+            names = ", ".join(check.name for check in failed)
+            self._say(f"mistake {mistake.name}: costs points in {exercise.id} too ({names})")
+        if exercise.id in mistake.also and not failed:
+            self._say(f"mistake {mistake.name}: ALSO names {exercise.id}, where it costs nothing")
+        for check in failed:
+            if check.mistake and check.mistake != mistake.name:
+                self._say(f"mistake {mistake.name}: {check.name} shows the hint of {check.mistake}")
 
     def _say(self, problem: str) -> None:
         self._proof.problems.append(problem)
@@ -228,9 +257,15 @@ def _alike(mistakes: list[Mistake]) -> Iterator[str]:
 
 
 def _gaps(
-    spec: Assignment, exercises: Mapping[str, list[tuple[str, bool]]], mistakes: list[Mistake]
+    spec: Assignment,
+    exercises: Mapping[str, list[tuple[str, bool]]],
+    mistakes: list[Mistake],
+    complete: bool,
 ) -> Iterator[str]:
-    """What is missing: an exercise without checks or mistakes, a mistake that names no check."""
+    """What is missing: an exercise without checks or mistakes, a mistake that names no check or no exercise.
+
+    `complete` is False where mistakes could not be loaded.
+    """
     for exercise in spec.exercises:
         name = f"{spec.name}.{exercise.id}"
         checks = exercises.get(name, [])
@@ -238,12 +273,16 @@ def _gaps(
             yield f"{name}: has no visible check"
         if not any(hidden for _, hidden in checks):
             yield f"{name}: has no hidden check"
-        if not any(mistake.exercise == name for mistake in mistakes):
+        if complete and not any(name in mistake.exercises for mistake in mistakes):
             yield f"{name}: has no mistake"
     for name in exercises:
         if name.split(".")[0] != spec.name:
             yield f"a test in {spec.name} belongs to {name}"
+    functions = {f"{spec.name}.{exercise.id}": set(exercise.functions) for exercise in spec.exercises}
     for mistake in mistakes:
+        for name in mistake.also:
+            if name == mistake.exercise or not functions.get(name, set()) & functions[mistake.exercise]:
+                yield f"mistake {mistake.name}: ALSO names {name}, which shares no function with its exercise"
         known = {function for function, _ in exercises.get(mistake.exercise, [])}
         for function in mistake.fails:
             if function not in known:

@@ -21,6 +21,10 @@ class CheckFailed(Fault):
     """The value is wrong, or a property does not hold."""
 
 
+class KernelFinding(CheckFailed):
+    """The sanitizer found a fault in a kernel; the symptom is `kernel.<kind>`."""
+
+
 class Raised(Fault):
     """The student's code raised."""
 
@@ -53,6 +57,12 @@ class NeedsTorch(Fault):
     """The exercise needs torch, and this Python has none."""
 
     outcome = Outcome.NEEDS_TORCH
+
+
+class NeedsTriton(Fault):
+    """The exercise needs triton, and this Python has none, or one that cannot be mended."""
+
+    outcome = Outcome.NEEDS_TRITON
 
 
 class NeedsGpu(Fault):

@@ -4,18 +4,26 @@ import bdb
 import builtins
 import importlib.util
 import os
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import pytest
 
-from grader.calls.faults import NeedsTorch, Raised, Todo
-from grader.worker import load, wire
+from grader.calls.evidence import Metered, Sources, finding_fault, first_finding, watch
+from grader.calls.faults import NeedsTorch, NeedsTriton, Raised, Todo
+from grader.calls.local_lanes import LocalLanes
+from grader.kernels.evidence import CallEvidence
+from grader.worker import load, verbs, wire
 from grader.worker.probes import probe
 from specs.assignment import Exercise
+
+Verb = Literal["call", "gradients", "compiled"]
+Lane = Literal["plain", "torch", "interpret", "compile"]
+"""Kind of worker: an ordinary one, one that watches PyTorch, Triton's interpreter, the compiler alone."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,14 @@ class Request:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     probe: str = ""
     """Name of a probe in `grader/worker/probes` that runs the function and reports what it measured."""
+    verb: Verb = "call"
+    lane: Lane = "plain"
+    metered: bool = False
+    """The answer is to be a Metered."""
+    may_modify: tuple[str, ...] = ()
+    """Names of the arguments that the function may change; in the interpreter, another one is a finding."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Of the verb: `grad_outputs` and `wrt` of gradients, `target` of compiled."""
 
 
 class Runner(Protocol):
@@ -44,49 +60,109 @@ class Runner(Protocol):
 
 
 def require(exercise: Exercise) -> None:
-    """Raise NeedsTorch when the exercise needs torch and this Python has none."""
-    if "torch" in exercise.needs and importlib.util.find_spec("torch") is None:
-        raise NeedsTorch("needs torch, which is not installed here: pip install -e '.[kernels]'")
+    """Raise NeedsTorch or NeedsTriton when the exercise needs it and this Python has none."""
+    needs = {*exercise.needs, *(["torch"] if "triton" in exercise.needs else [])}
+    if "triton" in needs and not sys.platform.startswith("linux"):
+        raise NeedsTriton("needs Linux: triton has no package for this system; a container or Colab will do")
+    for library, missing in (("torch", NeedsTorch), ("triton", NeedsTriton)):
+        if library in needs and importlib.util.find_spec(library) is None:
+            raise missing(f"needs {library}, which is not installed here: pip install -e '.[kernels]'")
 
 
 STOPS = (KeyboardInterrupt, bdb.BdbQuit, pytest.exit.Exception)
 """What the person at the keyboard raises, with Ctrl-C or from a debugger: no answer of the submission."""
 
 
+@dataclass(frozen=True)
+class OtherFile:
+    """Stands for the function of the same name in another file of the assignment, `mistakes/no_rescale.py`."""
+
+    file: str
+
+
+class Lanes(Protocol):
+    """Runs requests whose lane is not the plain one."""
+
+    def run(self, request: Request) -> Any:
+        """Return what the function returned, or what was seen of it."""
+
+    def close(self) -> None:
+        """End the workers."""
+
+
 class LocalRunner:
-    """Calls the submission in this process, so that breakpoints work. For self-checks and trusted code only."""
+    """Calls the submission in this process, so that breakpoints work. For self-checks and trusted code only.
+
+    What needs a lane, a Triton kernel or a report on one, is run in a worker: this process cannot be turned into
+    an interpreter, and a second one that compiles is needed as well.
+    """
 
     isolation = "local"
 
-    def __init__(self, root: Path, overrides: Mapping[tuple[str, str], Any] | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        overrides: Mapping[tuple[str, str], Any] | None = None,
+        lanes: Lanes | None = None,
+    ) -> None:
         self.root = root
         self.overrides = dict(overrides or {})
-        """Functions that stand in for the submission's own, by (assignment, function)."""
+        """Functions that stand in for the submission's own, by (assignment, function); or OtherFile."""
+        self._given_lanes = lanes  # of the caller, who closes them
+        self._own_lanes: Lanes | None = None
 
     def run(self, request: Request) -> Any:
         """Call the function on decoded copies of the arguments, as a worker would get them."""
         __tracebackhide__ = True  # of a failure, pytest shows the test's line and the student's
-        function = self._function(request)
-        args: Any = wire.decode(*wire.encode(request.args))
-        kwargs: Any = wire.decode(*wire.encode(dict(request.kwargs)))
+        override = self.overrides.get((request.assignment, request.function))
+        if isinstance(override, OtherFile):
+            request, override = replace(request, file=override.file), None
+        if request.lane in ("interpret", "compile") and override is None:
+            return self._lanes().run(request)
+        function = override if override is not None else self._function(request)
+        evidence = CallEvidence()
+        given: Any = wire.decode(*wire.encode((request.args, dict(request.kwargs), dict(request.options))))
+        args, kwargs, options = given
         try:
             if request.probe:
                 value = probe(request.probe)(function, *args, **kwargs)
             else:
-                value = function(*args, **kwargs)
+                prepared, args, kwargs = verbs.prepare(
+                    request.verb, verbs.callable_of(function), args, kwargs, options
+                )
+                if request.lane == "torch":
+                    value, evidence = watch(prepared, args, kwargs, request.may_modify, self.root)
+                else:
+                    value = prepared(*args, **kwargs)
         except STOPS:
             raise
         except BaseException as error:  # a submission may raise anything, SystemExit included
             fault = raised(request, load.describe_exception(error, self.root))
             raise fault.with_traceback(self._own_frames(error)) from None
         try:
-            return wire.decode(*wire.encode(value))
+            value = wire.decode(*wire.encode(value))
         except wire.Unsendable as error:
             raise Raised(f"{request.function} {error}") from None
+        if request.verb == "compiled":  # an override, which launches nothing
+            return ()
+        finding = first_finding(evidence, request.may_modify, raised_too=False)
+        if finding is not None:
+            raise finding_fault(request.function, finding, Sources(self.root))
+        return Metered(value, evidence) if request.metered else value
 
     def close(self) -> None:
-        """Forget the submission's modules."""
+        """Forget the submission's modules and end its workers."""
         load.unload(self.root)
+        if self._own_lanes is not None:
+            self._own_lanes.close()
+            self._own_lanes = None
+
+    def _lanes(self) -> Lanes:
+        if self._given_lanes is not None:
+            return self._given_lanes
+        if self._own_lanes is None:
+            self._own_lanes = LocalLanes(self.root)
+        return self._own_lanes
 
     def _own_frames(self, error: BaseException) -> TracebackType | None:
         """The traceback from the submission's first frame on: a debugger then stops where the student wrote."""
@@ -98,9 +174,6 @@ class LocalRunner:
 
     def _function(self, request: Request) -> Any:
         __tracebackhide__ = True
-        override = self.overrides.get((request.assignment, request.function))
-        if override is not None:
-            return override
         if not (self.root / request.assignment / request.file).is_file():
             raise Todo(f"no file {request.assignment}/{request.file} here")
         try:

@@ -1,6 +1,7 @@
 """What tests hold: `submission.memory.parameter_count(model)` calls the student's function, wherever it runs."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -8,14 +9,23 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from grader.calls.faults import Crashed, Fault, Raised, Tampered, TimedOut
-from grader.calls.runner import Request, Runner, require
+from grader.calls.evidence import Metered
+from grader.calls.faults import Crashed, Fault, KernelFinding, Raised, Tampered, TimedOut
+from grader.calls.runner import Lane, Request, Runner, Verb, require
+from grader.kernels.evidence import CompiledLaunch
 from grader.worker import wire
 from specs.assignment import Assignment, Exercise, assignment
 from specs.schema import SpecError
 
 TOO_LARGE = "(too large to be compared with mistakes)"
 RAISED = "(raised: no mistake explains this)"
+
+
+def finding_value(found: KernelFinding) -> str:
+    """What stands for the value of a call that ended in a finding: a mistake that ends so explains it."""
+    return f"({found.symptom})"
+
+
 # Comparing with mistakes walks through a value: a dozen of 600,000 parts kept the judge busy for 100 s.
 _MAX_KEPT_WEIGHT = 16 << 20
 _PART_WEIGHT = 1 << 10
@@ -30,11 +40,12 @@ class Call:
 
     @cached_property
     def key(self) -> str:
-        """Names the call by function and arguments."""
+        """Names the call by function, arguments and verb; metered or not, it is the same call."""
         request = self.request
-        return sha256(
-            wire.canonical([request.function, list(request.args), dict(request.kwargs)])
-        ).hexdigest()[:24]
+        named: list[Any] = [request.function, list(request.args), dict(request.kwargs)]
+        if request.verb != "call":
+            named += [request.verb, dict(request.options)]
+        return sha256(wire.canonical(named)).hexdigest()[:24]
 
     @cached_property
     def value(self) -> bytes:
@@ -109,10 +120,15 @@ class Submission:
             self._deaths[self.exercise_id] += 1
             self._last_death[self.exercise_id] = death
             raise
+        except KernelFinding as found:
+            self._remember(Call(request, finding_value(found)))
+            raise
         except Raised:
             self._remember(Call(request, RAISED))
             raise
-        self._remember(Call(request, got if _weight(got) <= _MAX_KEPT_WEIGHT else TOO_LARGE))
+        if request.verb != "compiled":  # what a compiler says of a function names no mistake
+            value = got.value if isinstance(got, Metered) else got
+            self._remember(Call(request, value if _weight(value) <= _MAX_KEPT_WEIGHT else TOO_LARGE))
         return got
 
     def _remember(self, call: Call) -> None:
@@ -151,8 +167,82 @@ class FunctionCall:
         __tracebackhide__ = True
         return self._run(probe, args, kwargs)
 
-    def _run(self, probe: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def gradients(
+        self, *args: Any, grad_outputs: Any = None, wrt: Sequence[int | str] | None = None, **kwargs: Any
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """The value and the gradients of `sum(grad_outputs * value)` by the arguments.
+
+        Args:
+            args, kwargs: of the function, or of `apply` where it is a `torch.autograd.Function`.
+            grad_outputs: a tensor like the first output, ones by default; or a tuple with one for each output,
+                None for those that do not matter.
+            wrt: positions and names of arguments; every tensor of floats by default.
+
+        Returns:
+            (value, gradients): both detached; a gradient is None where the value does not depend on the argument.
+        """
+        __tracebackhide__ = True
+        options = {"grad_outputs": grad_outputs, "wrt": wrt if wrt is None else tuple(wrt)}
+        value: tuple[Any, tuple[Any, ...]] = self._run("", args, kwargs, verb="gradients", options=options)
+        return value
+
+    def metered(self, *args: Any, may_modify: Sequence[str] = (), **kwargs: Any) -> Metered:
+        """The value, and what was seen of kernels and of PyTorch while it was made.
+
+        `may_modify` are names of the arguments that the function may change.
+        """
+        __tracebackhide__ = True
+        seen: Metered = self._run("", args, kwargs, metered=True, may_modify=tuple(may_modify))
+        return seen
+
+    def metered_gradients(
+        self, *args: Any, grad_outputs: Any = None, wrt: Sequence[int | str] | None = None, **kwargs: Any
+    ) -> Metered:
+        """Like `gradients`, with (value, gradients) as the value of what is returned."""
+        __tracebackhide__ = True
+        options = {"grad_outputs": grad_outputs, "wrt": wrt if wrt is None else tuple(wrt)}
+        seen: Metered = self._run("", args, kwargs, verb="gradients", options=options, metered=True)
+        return seen
+
+    def compiled(self, *args: Any, target: str = "sm_90", **kwargs: Any) -> tuple[CompiledLaunch, ...]:
+        """Every launch of a call, compiled for a GPU that need not be there; nothing is run."""
+        __tracebackhide__ = True
+        launches: tuple[CompiledLaunch, ...] = self._run(
+            "", args, kwargs, verb="compiled", options={"target": target}
+        )
+        return launches
+
+    def _run(
+        self,
+        probe: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        verb: Verb = "call",
+        options: Mapping[str, Any] | None = None,
+        metered: bool = False,
+        may_modify: tuple[str, ...] = (),
+    ) -> Any:
         __tracebackhide__ = True
         exercise = self._spec.exercise(self._submission.exercise_id.split(".", 1)[1])
-        request = Request(self._spec.name, self._file, self._function, args, kwargs, probe)
+        lane: Lane = "plain"
+        if verb == "compiled":
+            lane = "compile"
+        elif "triton" in exercise.needs:
+            lane = "interpret"
+        elif metered:
+            lane = "torch"
+        request = Request(
+            self._spec.name,
+            self._file,
+            self._function,
+            args,
+            kwargs,
+            probe,
+            verb=verb,
+            lane=lane,
+            metered=metered,
+            may_modify=may_modify,
+            options=options or {},
+        )
         return self._submission.run(request, exercise)

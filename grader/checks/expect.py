@@ -4,10 +4,11 @@ In a hidden check neither the expected value nor the got one is printed: the ter
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from grader.calls.faults import CheckFailed
+from grader.checks import closeness
 from grader.checks.quantities import off_by, roughly_off, show, unit_mistake
 from grader.report import Evidence
 from specs.schema import Spec
@@ -83,6 +84,38 @@ class Expect:
             if self.hidden:
                 raise CheckFailed(f"{_prefix(case)}not the right answer")
             raise CheckFailed(f"{_prefix(case)}got {show(got)}, expected {show(expected)}")
+
+    def close(
+        self,
+        got: Any,
+        reference: Any,
+        low_precision: Any,
+        *,
+        case: str = "",
+        name: str = "it",
+        rows: int = -2,
+        exponent: float = 0.0,
+        suspects: Mapping[str, Callable[[], Any] | Sequence[Callable[[], Any]]] | None = None,
+    ) -> None:
+        """Compare a tensor with an fp64 reference, by what a trusted computation in low precision is off.
+
+        Args:
+            got: what the submission returned.
+            reference: the right answer in fp64.
+            low_precision: the trusted answer in the format that is wanted; its error sets the tolerance.
+            case: what was asked, in words that a student knows.
+            name: what the tensor is called ("dk").
+            rows: the dimension whose blocks are looked at one by one.
+            exponent: the largest score or lse behind it, which a rounding more makes that much worse.
+            suspects: by symptom, what a usual mistake gives; the one that `got` is near to is the symptom.
+        """
+        __tracebackhide__ = True
+        right, message = closeness.close(
+            got, reference, low_precision, rows=rows, exponent=exponent, name=name, hidden=self.hidden
+        )
+        if not right:
+            symptom = closeness.nearest(got, reference, suspects or {})
+            raise CheckFailed(f"{_prefix(case)}{message}", symptom=symptom)
 
     def that(self, holds: bool, message: str, *, symptom: str = "") -> None:
         """Fail with `message` unless `holds`; the message must not give a hidden input away."""

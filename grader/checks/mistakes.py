@@ -1,22 +1,26 @@
 """Named mistakes: plausible wrong functions, and how one's hint is found from what a student's code returned.
 
 A mistake is one file in `solutions/<assignment>/mistakes/`: a docstring that says what is wrong, EXERCISE,
-HINT, FAILS (names of the test functions that must fail), and the wrong function itself, or, for what no value
-shows, SYMPTOMS (names of failed properties). It may import the right functions, `from ..state import ...`.
+HINT, FAILS (names of the test functions that must fail), and the wrong function itself; for what no value shows,
+SYMPTOMS (names of failed properties); and where its function serves several exercises, ALSO, the other ones that
+lose points by it. It may import the right functions, `from ..state import ...`.
 """
 
 import importlib
 import json
 import sys
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
-from grader.calls.submission import Call
-from grader.worker import wire
+from grader.calls.faults import KernelFinding
+from grader.calls.runner import Lanes, Request
+from grader.calls.submission import Call, finding_value
+from grader.checks.outlines import Outline, Sketch, outline
+from grader.worker import verbs, wire
 
 
 class MistakeBroken(ValueError):
@@ -35,13 +39,22 @@ class Mistake:
     fails: tuple[str, ...]
     symptoms: tuple[str, ...] = ()
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict, hash=False)
+    also: tuple[str, ...] = ()
+    """Exercises of the same function that lose points too."""
+    file: str = ""
+    """Relative to the assignment's folder of solutions: `mistakes/keys_without_values.py`."""
+
+    @property
+    def exercises(self) -> tuple[str, ...]:
+        """All exercises in which the mistake shows."""
+        return (self.exercise, *self.also)
 
 
 class HintSource(Protocol):
     """Says which mistakes explain a call or a failed property."""
 
-    def explains(self, exercise: str, call: Call) -> set[str]:
-        """Names of the mistakes that would have returned what this call returned."""
+    def explains(self, exercise: str, call: Call, among: Collection[str] | None = None) -> set[str]:
+        """Names of the mistakes, of `among` where given, that would have returned what this call returned."""
 
     def leaves_alone(self, exercise: str, function: str) -> set[str]:
         """Names of the mistakes that do this function right."""
@@ -69,19 +82,11 @@ def find_hint(
             would answer them wrong.
         earlier: all calls of the exercise so far: they decide between mistakes that agree on this check.
     """
-    if symptom:
-        candidates = source.shows(exercise, symptom)
-    else:
-        candidates = _fitting(source, exercise, calls)
-        if candidates:
-            blameless = set(candidates)  # a mistake in none of the functions called here explains nothing
-            for call in calls:
-                blameless &= source.leaves_alone(exercise, call.request.function)
-            candidates -= blameless
-            # Of the same functions: a student may make a mistake in one function and not in its sibling.
-            called = {call.request.function for call in calls}
-            same = [call for call in right if call.request.function in called]
-            candidates &= _fitting(source, exercise, same, candidates)
+    candidates = source.shows(exercise, symptom) if symptom else set()
+    if len(candidates) > 1:  # one property may fail by several mistakes: the values decide
+        candidates = _explaining(source, exercise, calls, right, candidates) or candidates
+    elif not candidates and (not symptom or symptom.startswith(KERNEL_SYMPTOM)):
+        candidates = _explaining(source, exercise, calls, right)
     if len(candidates) > 1:
         candidates &= _fitting(source, exercise, earlier, candidates) or candidates
     if len(candidates) != 1:
@@ -90,14 +95,41 @@ def find_hint(
     return name, source.hint(name)
 
 
+KERNEL_SYMPTOM = "kernel."
+"""How the symptom of a sanitizer's finding begins: `kernel.out_of_bounds_load`."""
+
+
+def _explaining(
+    source: HintSource,
+    exercise: str,
+    calls: Sequence[Call],
+    right: Iterable[Call],
+    among: set[str] | None = None,
+) -> set[str]:
+    """Mistakes, of `among` where given, that would have returned what the calls of a failed check returned."""
+    candidates = _fitting(source, exercise, calls, among) if calls else set()
+    if not candidates:
+        return candidates
+    blameless = set(candidates)  # a mistake in none of the functions called here explains nothing
+    for call in calls:
+        blameless &= source.leaves_alone(exercise, call.request.function)
+    candidates -= blameless
+    # Of the same functions: a student may make a mistake in one function and not in its sibling.
+    called = {call.request.function for call in calls}
+    same = [call for call in right if call.request.function in called]
+    return candidates & _fitting(source, exercise, same, candidates)
+
+
 def _fitting(
     source: HintSource, exercise: str, calls: Iterable[Call], candidates: set[str] | None = None
 ) -> set[str]:
     """Mistakes, of `candidates` where given, that fit every call: by its value, or by leaving its function alone."""
     fitting = candidates
     for call in calls:
-        fits = source.explains(exercise, call) | source.leaves_alone(exercise, call.request.function)
+        fits = source.explains(exercise, call, fitting) | source.leaves_alone(exercise, call.request.function)
         fitting = fits if fitting is None else fitting & fits
+        if not fitting:
+            break
     return set(fitting or ())
 
 
@@ -117,8 +149,11 @@ def load_solution(solutions: Path, assignment: str, file: str) -> types.ModuleTy
     return importlib.import_module(f"{solution_package(solutions, assignment)}.{Path(file).stem}")
 
 
-def load_mistakes(solutions: Path, assignment: str) -> list[Mistake]:
+def load_mistakes(solutions: Path, assignment: str, left_out: list[str] | None = None) -> list[Mistake]:
     """Every mistake of an assignment, by file name.
+
+    Where torch or triton is not installed, the mistakes that import it are left out, as their exercises are; their
+    file names are added to `left_out`.
 
     Raises:
         MistakeBroken: a file lacks its docstring, EXERCISE, HINT, FAILS, or a function or symptom.
@@ -129,7 +164,14 @@ def load_mistakes(solutions: Path, assignment: str) -> list[Mistake]:
     for path in sorted(folder.glob("*.py")):
         if path.stem.startswith("_"):
             continue
-        module = importlib.import_module(f"{package}.mistakes.{path.stem}")
+        try:
+            module = importlib.import_module(f"{package}.mistakes.{path.stem}")
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] not in ("torch", "triton"):
+                raise
+            if left_out is not None:
+                left_out.append(path.stem)
+            continue
         found.append(_mistake(path, module, assignment))
     return found
 
@@ -142,7 +184,7 @@ def _mistake(path: Path, module: types.ModuleType, assignment: str) -> Mistake:
     functions = {
         name: value
         for name, value in vars(module).items()
-        if isinstance(value, types.FunctionType)
+        if (isinstance(value, types.FunctionType) or _is_autograd_function(value))
         and value.__module__ == module.__name__
         and not name.startswith("_")
     }
@@ -157,31 +199,47 @@ def _mistake(path: Path, module: types.ModuleType, assignment: str) -> Mistake:
         tuple(module.FAILS),
         symptoms,
         functions,
+        tuple(f"{assignment}.{name}" for name in getattr(module, "ALSO", ())),
+        f"mistakes/{path.name}",
     )
+
+
+def _is_autograd_function(value: object) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, type) and issubclass(value, torch.autograd.Function)
 
 
 class LiveMistakes:
     """Explains a call by running the mistakes on its arguments. For where `solutions/` is at hand."""
 
-    def __init__(self, mistakes: Iterable[Mistake]) -> None:
+    def __init__(self, mistakes: Iterable[Mistake], lanes: Lanes | None = None) -> None:
+        """`lanes` runs the mistakes in Triton kernels; without it they explain no value. The caller closes it."""
         self._by_exercise: dict[str, list[Mistake]] = {}
         self._hints: dict[str, str] = {}
         for mistake in mistakes:
-            self._by_exercise.setdefault(mistake.exercise, []).append(mistake)
+            for exercise in mistake.exercises:
+                self._by_exercise.setdefault(exercise, []).append(mistake)
             self._hints[mistake.name] = mistake.hint
-        self._values: dict[tuple[str, str], bytes | None] = {}
-        self._explained: dict[tuple[str, str, bytes], frozenset[str]] = {}
+        self._lanes = lanes
+        self._values: dict[tuple[str, str], Outline | None] = {}
+        self._matched: dict[tuple[str, str, bytes], bool] = {}
 
-    def explains(self, exercise: str, call: Call) -> set[str]:
-        """Names of the mistakes that return what this call returned."""
-        key = (exercise, call.key, call.value)
-        if key not in self._explained:
-            self._explained[key] = frozenset(
-                mistake.name
-                for mistake in self._by_exercise.get(exercise, [])
-                if call.request.function in mistake.functions and self.value(mistake, call) == call.value
-            )
-        return set(self._explained[key])
+    def explains(self, exercise: str, call: Call, among: Collection[str] | None = None) -> set[str]:
+        """Names of the mistakes, of `among` where given, that return what this call returned."""
+        return {
+            mistake.name
+            for mistake in self._by_exercise.get(exercise, [])
+            if (among is None or mistake.name in among)
+            and call.request.function in mistake.functions
+            and self._matches(mistake, call)
+        }
+
+    def _matches(self, mistake: Mistake, call: Call) -> bool:
+        key = (mistake.name, call.key, call.value)
+        if key not in self._matched:
+            value = self.value(mistake, call)
+            self._matched[key] = value is not None and value.matches(outline(call.got))
+        return self._matched[key]
 
     def leaves_alone(self, exercise: str, function: str) -> set[str]:
         """Names of the mistakes that define no wrong `function`."""
@@ -197,18 +255,32 @@ class LiveMistakes:
         """The hint of one mistake."""
         return self._hints[mistake]
 
-    def value(self, mistake: Mistake, call: Call) -> bytes | None:
-        """What the mistake returns for a call, in canonical form; None where it raises or needs a probe."""
+    def value(self, mistake: Mistake, call: Call) -> Outline | None:
+        """What the mistake returns for a call; None where it raises or needs a probe."""
         if call.request.probe:
             return None
         key = (mistake.name, call.key)
         if key not in self._values:
             try:
-                value = mistake.functions[call.request.function](*call.request.args, **call.request.kwargs)
-                self._values[key] = wire.canonical(wire.decode(*wire.encode(value)))
+                self._values[key] = outline(self._run(mistake, call.request))
             except Exception:  # a wrong function may fail in any way; then it explains nothing
                 self._values[key] = None
         return self._values[key]
+
+    def _run(self, mistake: Mistake, request: Request) -> Any:
+        if request.lane == "interpret":
+            if self._lanes is None:
+                raise LookupError("no workers")
+            try:
+                return self._lanes.run(replace(request, file=mistake.file, metered=False))
+            except KernelFinding as found:
+                return finding_value(found)
+        given: Any = wire.decode(*wire.encode((request.args, dict(request.kwargs), dict(request.options))))
+        args, kwargs, options = given
+        function, args, kwargs = verbs.prepare(
+            request.verb, verbs.callable_of(mistake.functions[request.function]), args, kwargs, options
+        )
+        return wire.decode(*wire.encode(function(*args, **kwargs)))
 
 
 def value_key(call: Call, value: bytes) -> str:
@@ -225,15 +297,25 @@ class StoredMistakes:
         self._symptoms: dict[str, dict[str, list[str]]] = stored["symptoms"]
         self._hints: dict[str, str] = stored["hints"]
         self._functions: dict[str, dict[str, list[str]]] = stored["functions"]
+        self._sketches: dict[str, list[list[float]]] = stored.get("sketches", {})
 
     def leaves_alone(self, exercise: str, function: str) -> set[str]:
         """Names of the mistakes that had no wrong `function`."""
         return {name for name, wrong in self._functions.get(exercise, {}).items() if function not in wrong}
 
-    def explains(self, exercise: str, call: Call) -> set[str]:
-        """Names (numbers, in a bundle) of the mistakes whose stored value equals what this call returned."""
+    def explains(self, exercise: str, call: Call, among: Collection[str] | None = None) -> set[str]:
+        """Names (numbers, in a bundle) of the mistakes whose stored value is what this call returned."""
         known = self._values.get(exercise, {}).get(call.key, {})
-        return set(known.get(value_key(call, call.value), []))
+        if not known:
+            return set()
+        got = outline(call.got)
+        found = set()
+        for entry in known.get(value_key(call, got.exact), []):
+            name, _, number = entry.partition("/")
+            sketches = tuple(map(Sketch.from_list, self._sketches[number])) if number else ()
+            if got.matches(Outline(got.exact, sketches)):
+                found.add(name)
+        return found if among is None else found & set(among)
 
     def shows(self, exercise: str, symptom: str) -> set[str]:
         """Names of the mistakes that had this symptom."""
@@ -244,30 +326,46 @@ class StoredMistakes:
         return self._hints[mistake]
 
 
-def stored_form(mistakes: Sequence[Mistake], calls: Mapping[str, Sequence[Call]]) -> dict[str, Any]:
-    """What StoredMistakes reads: for each visible call the digests of the wrong values. No right value.
+def stored_form(
+    mistakes: Sequence[Mistake], calls: Mapping[str, Sequence[Call]], lanes: Lanes | None = None
+) -> dict[str, Any]:
+    """What StoredMistakes reads: for each visible call the digests and sketches of the wrong values. No right value.
 
     Args:
+        mistakes: of one assignment.
         calls: the calls that the visible tests make, by exercise.
+        lanes: runs the mistakes in Triton kernels.
     """
-    live = LiveMistakes(mistakes)
+    live = LiveMistakes(mistakes, lanes)
     numbers = {mistake.name: f"{index:03d}" for index, mistake in enumerate(mistakes)}
     values: dict[str, dict[str, dict[str, list[str]]]] = {}
     symptoms: dict[str, dict[str, list[str]]] = {}
-    for mistake in mistakes:
-        for symptom in mistake.symptoms:
-            symptoms.setdefault(mistake.exercise, {}).setdefault(symptom, []).append(numbers[mistake.name])
-        for call in calls.get(mistake.exercise, ()):
-            if call.request.function not in mistake.functions:
-                continue
-            value = live.value(mistake, call)
-            if value is not None:
-                by_value = values.setdefault(mistake.exercise, {}).setdefault(call.key, {})
-                names = by_value.setdefault(value_key(call, value), [])
-                if numbers[mistake.name] not in names:
-                    names.append(numbers[mistake.name])
+    sketches: dict[str, list[list[float]]] = {}
     functions: dict[str, dict[str, list[str]]] = {}
-    for mistake in mistakes:
-        functions.setdefault(mistake.exercise, {})[numbers[mistake.name]] = sorted(mistake.functions)
+    for mistake, exercise in [(each, exercise) for each in mistakes for exercise in each.exercises]:
+        number = numbers[mistake.name]
+        functions.setdefault(exercise, {})[number] = sorted(mistake.functions)
+        for symptom in mistake.symptoms:
+            symptoms.setdefault(exercise, {}).setdefault(symptom, []).append(number)
+        seen: set[str] = set()
+        for call in calls.get(exercise, ()):
+            if call.request.function not in mistake.functions or call.key in seen:
+                continue
+            seen.add(call.key)
+            value = live.value(mistake, call)
+            if value is None:
+                continue
+            entry = number
+            if value.sketches:
+                entry = f"{number}/{len(sketches)}"
+                sketches[str(len(sketches))] = [sketch.as_list() for sketch in value.sketches]
+            by_value = values.setdefault(exercise, {}).setdefault(call.key, {})
+            by_value.setdefault(value_key(call, value.exact), []).append(entry)
     hints = {numbers[mistake.name]: mistake.hint for mistake in mistakes}
-    return {"values": values, "symptoms": symptoms, "functions": functions, "hints": hints}
+    return {
+        "values": values,
+        "sketches": sketches,
+        "symptoms": symptoms,
+        "functions": functions,
+        "hints": hints,
+    }

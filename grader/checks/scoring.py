@@ -14,6 +14,7 @@ _WORST_FIRST = (
     Outcome.GRADER_ERROR,
     Outcome.INCONCLUSIVE,
     Outcome.NEEDS_GPU,
+    Outcome.NEEDS_TRITON,
     Outcome.NEEDS_TORCH,
     Outcome.TODO,
 )

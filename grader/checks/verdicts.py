@@ -11,6 +11,7 @@ import pytest
 
 import grader
 from grader.calls.faults import Fault
+from grader.calls.local_lanes import LocalLanes
 from grader.calls.runner import Runner
 from grader.calls.submission import Call, Submission
 from grader.checks.expect import Expect
@@ -50,6 +51,13 @@ class Judge:
         self._hints: dict[str, HintSource | None] = {}
         self._given_hints = hints
         self._right_calls: dict[str, list[Call]] = {}
+        self._solution_lanes: LocalLanes | None = None
+
+    def close(self) -> None:
+        """End all workers, those of the submission and those that mistakes ran in."""
+        self.submission.runner.close()
+        if self._solution_lanes is not None:
+            self._solution_lanes.close()
 
     def hints_of(self, assignment: str) -> HintSource | None:
         """Where hints come from: an assignment's mistakes, or what the student's bundle stored of them."""
@@ -59,7 +67,8 @@ class Judge:
             stored = self.kit.assignments / assignment / "wrong_values.json"
             source: HintSource | None = None
             if (self.kit.solutions / assignment / "mistakes").is_dir():
-                source = LiveMistakes(load_mistakes(self.kit.solutions, assignment))
+                self._solution_lanes = self._solution_lanes or LocalLanes(self.kit.solutions)
+                source = LiveMistakes(load_mistakes(self.kit.solutions, assignment), self._solution_lanes)
             elif stored.is_file():
                 source = StoredMistakes(stored)
             self._hints[assignment] = source

@@ -19,17 +19,33 @@ from grader.sandbox import available
 
 _PYTHON = (3, 11)
 _INSTALL_KERNELS = "pip install -e '.[kernels]'"
-_INTERPRETER_PROBE = """
-import os
-os.environ["TRITON_INTERPRET"] = "1"
+_KERNEL = """
 import torch, triton, triton.language as tl
+
 @triton.jit
 def double(x, y, n: tl.constexpr):
     i = tl.arange(0, n)
     tl.store(y + i, tl.load(x + i) * 2)
-x = torch.arange(16, dtype=torch.float32); y = torch.zeros(16)
+
+x = torch.arange(16, dtype=torch.bfloat16); y = torch.zeros_like(x)
+"""
+_INTERPRETER_PROBE = f"""
+import os
+os.environ["TRITON_INTERPRET"] = "1"
+{_KERNEL}
+from grader.kernels import interpreter
+interpreter.install()
 double[(1,)](x, y, 16)
 assert torch.equal(y, 2 * x)
+print("ok")
+"""
+_COMPILER_PROBE = f"""
+{_KERNEL}
+from grader.kernels.compiled import compile_call
+done = compile_call(lambda: double[(1,)](x, y, 16), ())
+if done.error:
+    raise done.error
+assert all(launch.compiles for launch in done.launches), done.launches[0].message
 print("ok")
 """
 
@@ -54,6 +70,7 @@ def run(console: Console) -> int:
         _torch(),
         _triton(),
         _interpreter(),
+        _compiler(),
         sandbox(),
         _gpu(),
     ]
@@ -98,7 +115,7 @@ def _library(name: str) -> Finding:
 def _torch() -> Finding:
     version = _version("torch")
     if version is None:
-        return Finding("torch", False, f"only the checkpoint exercise needs it so far: {_INSTALL_KERNELS}")
+        return Finding("torch", False, f"the exercises in PyTorch and Triton need it: {_INSTALL_KERNELS}")
     return Finding("torch", True, version)
 
 
@@ -106,26 +123,40 @@ def _triton() -> Finding:
     version = _version("triton")
     if version is None:
         how = _INSTALL_KERNELS if sys.platform.startswith("linux") else "needs Linux"
-        return Finding("triton", False, f"no exercise needs it so far; {how}")
+        return Finding("triton", False, f"the exercises in Triton need it: {how}")
     known = version.split(".")[:2] in (["3", "6"], ["3", "7"], ["3", "8"])
     return Finding("triton", known, version if known else f"{version} is untested, this kit knows 3.6 to 3.8")
 
 
 def _interpreter() -> Finding:
+    return _kernel_probe(
+        "interpreter", _INTERPRETER_PROBE, "triton, mended, runs a small bf16 kernel on the CPU"
+    )
+
+
+def _compiler() -> Finding:
+    return _kernel_probe("compiler", _COMPILER_PROBE, "triton compiles a small kernel for an H100 (sm_90)")
+
+
+def _kernel_probe(what: str, source: str, well: str) -> Finding:
+    """Run a script that ends with `ok` where kernels can be worked with in one of the two ways."""
     if importlib.util.find_spec("triton") is None or importlib.util.find_spec("torch") is None:
-        return Finding("interpreter", False, "needs torch and triton")
+        return Finding(what, False, "needs torch and triton")
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     # From a file: triton reads a kernel's source with inspect, which finds none for `python -c` before 3.13.
     with tempfile.TemporaryDirectory(prefix="rooflab-doctor-") as folder:
         probe = Path(folder) / "probe.py"
-        probe.write_text(_INTERPRETER_PROBE, encoding="utf-8")
+        probe.write_text(source, encoding="utf-8")
         try:
-            done = subprocess.run([sys.executable, str(probe)], capture_output=True, text=True, timeout=120)
+            done = subprocess.run(
+                [sys.executable, str(probe)], capture_output=True, text=True, timeout=120, env=environment
+            )
         except subprocess.TimeoutExpired:
-            return Finding("interpreter", False, "a kernel of one program did not finish in 120 s")
+            return Finding(what, False, "a kernel of one program did not finish in 120 s")
     if done.stdout.strip() == "ok":
-        return Finding("interpreter", True, "triton runs a small kernel on the CPU")
+        return Finding(what, True, well)
     last = (done.stderr.strip().splitlines() or ["no output"])[-1]
-    return Finding("interpreter", False, f"a small kernel fails: {last[:200]}")
+    return Finding(what, False, f"a small kernel fails: {last[:200]}")
 
 
 def sandbox() -> Finding:

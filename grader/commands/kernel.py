@@ -1,20 +1,26 @@
 """`grader kernel FILE:FUNCTION`: what any Triton function does and would cost on a GPU, seen without one."""
 
+import contextlib
 import importlib.util
 import json
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
-from grader.kernel_report.child import Answer, Task, interpret
-from grader.kernel_report.show import show
-from grader.kernel_report.signatures import DTYPES, parse_argument, parse_shape
+from grader.kernel_report.child import interpret
+from grader.kernel_report.loading import Unusable, launchers
+from grader.kernel_report.needed import Needed, needed
+from grader.kernel_report.processes import Children
+from grader.kernel_report.show import failures, faults, show
+from grader.kernel_report.signatures import DTYPES, CannotGuess, parse_argument, parse_shape
+from grader.kernel_report.task import Answer, Task
+from grader.kernels.compiled.targets import TARGETS
 from grader.kernels.evidence import CompiledLaunch
+from grader.kernels.faults import UnsupportedTriton
 from grader.kernels.speed_of_light import SpeedOfLight, speed_of_light
 from grader.printable import printable
 from grader.refusal import BadInput
@@ -22,13 +28,15 @@ from specs.gpu import Gpu, gpu
 from specs.schema import SpecError
 
 NOT_WELL = 1
-_PATIENCE_S = 600.0
+FORMAT = 1
+"""Of the JSON; a number more when a key changes its meaning or goes."""
 
 
 def run(
     target: str,
     shapes: Sequence[str],
     arguments: Sequence[str],
+    writes: Sequence[str],
     dtype: str | None,
     card: str,
     backward: bool,
@@ -38,24 +46,43 @@ def run(
     """Print the report; exit 1 where the function has a finding, an error, or does not compile.
 
     Raises:
-        BadInput: the file, function, shape, dtype or GPU is none.
+        BadInput: the file, function, shape, dtype or GPU is none, or the inputs cannot be guessed.
     """
-    task, chosen = _task(target, shapes, arguments, dtype, backward), _gpu(card)
+    task, chosen = _task(target, shapes, arguments, writes, dtype, backward), _gpu(card)
     task = task.model_copy(update={"target": f"sm_{(chosen.compute_capability or '').replace('.', '')}"})
     _require_triton()
-    if debug:
-        ran = _here(task)
-    else:
-        ran = _child(task, interpreted=True)
-    if not ran.dtype:  # it never came to a call
-        raise BadInput(printable(ran.problem or f"{target}: did not run", 600))
-    built = _child(task.model_copy(update={"chosen": ran.chosen, "dtypes": (ran.dtype,)}), interpreted=False)
-    bound = _bound(ran, built, chosen)
+    with Children(here=debug) as children:
+        if children.interpreted is None:
+            ran = _here(task, quiet=as_json)
+        else:
+            ran = children.interpreted.ask(task)
+        if not ran.called and not ran.evidence.findings:
+            raise BadInput(printable(ran.problem or f"{target}: did not run", 1000))
+        built, no_report = Answer(), ""
+        if ran.called and task.target in TARGETS:
+            built = children.compiled.ask(
+                task.model_copy(update={"chosen": ran.chosen, "dtypes": (ran.dtype,)})
+            )
+        elif ran.called:
+            no_report = (
+                f"no compile report for {chosen.name} ({task.target}): there is one for {', '.join(TARGETS)}"
+            )
+    bound, floor, no_bound = _bounds(task, ran, built, chosen)
+    left_out = [reason for reason in (no_report, no_bound) if reason]
     if as_json:
-        print(_json(target, ran, built, bound, chosen))
+        print(_json(target, ran, built, bound, floor, chosen, left_out))
     else:
-        show(Console(highlight=False, soft_wrap=True), _title(task), ran, built, bound, chosen)
-    well = not ran.problem and not ran.evidence.findings and not built.problem
+        show(
+            Console(highlight=False),
+            f"{task.file.name}:{task.function}",
+            ran,
+            built,
+            bound,
+            floor,
+            chosen,
+            left_out,
+        )
+    well = not faults(ran) and not failures(ran, built)
     return 0 if well and all(launch.compiles for launch in _first(built)) else NOT_WELL
 
 
@@ -64,11 +91,20 @@ def _first(built: Answer) -> list[CompiledLaunch]:
 
 
 def _task(
-    target: str, shapes: Sequence[str], arguments: Sequence[str], dtype: str | None, backward: bool
+    target: str,
+    shapes: Sequence[str],
+    arguments: Sequence[str],
+    writes: Sequence[str],
+    dtype: str | None,
+    backward: bool,
 ) -> Task:
-    file, colon, function = target.rpartition(":")
-    if not colon or not function or not file:
-        raise BadInput(f"{target}: give a file and a function, kernels.py:softmax")
+    file, _, function = target.rpartition(":")
+    if not file or not function or Path(target).is_file():
+        path = Path(target.removesuffix(":"))
+        names = launchers(path) if path.is_file() else []
+        example = f"{path.name}:{names[0]}" if names else "kernels.py:softmax"
+        more = f"; {path.name} has {', '.join(names)}" if names else ""
+        raise BadInput(f"{target}: give a file and a function, {example}{more}")
     path = Path(file)
     if not path.is_file():
         raise BadInput(f"{file}: no such file")
@@ -85,6 +121,7 @@ def _task(
         function=function,
         shapes=parsed,
         arguments=tuple(arguments),
+        writes=tuple(writes),
         dtypes=(dtype,) if dtype else ("bf16", "fp32"),
         backward=backward,
     )
@@ -96,74 +133,62 @@ def _gpu(card: str) -> Gpu:
     except SpecError as error:
         raise BadInput(f"--gpu: {error}") from None
     if chosen.compute_capability is None:
-        raise BadInput(f"--gpu {card}: Triton's report is for NVIDIA cards only")
+        raise BadInput(f"--gpu {card}: the report is for NVIDIA cards only")
     return chosen
 
 
 def _require_triton() -> None:
-    for library in ("triton", "torch"):
-        if importlib.util.find_spec(library) is None:
-            linux = sys.platform.startswith("linux")
-            remedy = "pip install -e '.[kernels]'" if linux else "use Linux, a container or Colab"
-            raise BadInput(f"needs Linux with triton and torch: {library} is not installed here; {remedy}")
+    missing = [library for library in ("torch", "triton") if importlib.util.find_spec(library) is None]
+    if missing:
+        linux = sys.platform.startswith("linux")
+        remedy = "pip install -e '.[kernels]'" if linux else "use Linux, a container or Colab"
+        raise BadInput(f"needs Linux with torch and triton: no {' and no '.join(missing)} here; {remedy}")
 
 
-def _child(task: Task, interpreted: bool) -> Answer:
-    with tempfile.TemporaryDirectory(prefix="rooflab-") as folder:
-        result = Path(folder) / "answer.json"
-        environment = dict(os.environ, TRITON_CACHE_DIR=str(Path(folder) / "cache"))
-        environment.pop("TRITON_INTERPRET", None)
-        if interpreted:
-            environment["TRITON_INTERPRET"] = "1"
-        command = [sys.executable, "-m", "grader.kernel_report.child", str(result)]
-        try:
-            done = subprocess.run(
-                command,
-                input=task.model_dump_json(),
-                env=environment,
-                stdout=sys.stderr,  # what the function prints is not part of the report
-                text=True,
-                timeout=_PATIENCE_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise BadInput(
-                f"{task.function} ran longer than {_PATIENCE_S:g} s: give smaller shapes with --shape"
-            ) from None
-        if done.returncode != 0 or not result.is_file():
-            raise BadInput(f"the process that ran {task.function} ended with exit code {done.returncode}")
-        return Answer.model_validate_json(result.read_text(encoding="utf-8"))
-
-
-def _here(task: Task) -> Answer:
+def _here(task: Task, *, quiet: bool) -> Answer:
     """The interpreted run in this process, so that breakpoints work; triton must not be imported yet."""
     if "triton" in sys.modules:
         raise BadInput("--debug: triton was imported before the interpreter could be switched on")
     os.environ["TRITON_INTERPRET"] = "1"
     try:
-        return interpret(task)
+        with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
+            return interpret(task)
+    except (CannotGuess, Unusable, UnsupportedTriton) as error:
+        raise BadInput(printable(str(error), 1000)) from None
     finally:
         del os.environ["TRITON_INTERPRET"]
 
 
-def _bound(ran: Answer, built: Answer, chosen: Gpu) -> SpeedOfLight | None:
-    if not ran.evidence.launches:
-        return None
+def _bounds(
+    task: Task, ran: Answer, built: Answer, chosen: Gpu
+) -> tuple[SpeedOfLight | None, Needed | None, str]:
+    """By meter, and by shapes alone; and why one is missing."""
+    bound, floor, reason = None, None, ""
     try:
-        return speed_of_light(ran.evidence, chosen, built.compiled)
+        if ran.evidence.launches and not ran.problem:
+            bound = speed_of_light(ran.evidence, chosen, built.compiled)
+        floor = needed(ran, task.function, chosen, task.backward)
     except SpecError as error:
-        print(f"no speed of light: {error}", file=sys.stderr)
-        return None
+        reason = f"no bound on time: {error}"
+    return bound, floor, reason
 
 
-def _title(task: Task) -> str:
-    return f"{task.file.name}:{task.function}"
-
-
-def _json(target: str, ran: Answer, built: Answer, bound: SpeedOfLight | None, chosen: Gpu) -> str:
-    report = {
+def _json(
+    target: str,
+    ran: Answer,
+    built: Answer,
+    bound: SpeedOfLight | None,
+    floor: Needed | None,
+    chosen: Gpu,
+    left_out: list[str],
+) -> str:
+    report: dict[str, Any] = {
+        "format": FORMAT,
         "function": target,
         "gpu": chosen.name,
+        "faults": [finding.model_dump(mode="json") for finding in faults(ran)],
+        "errors": failures(ran, built),
+        "left_out": left_out,
         "interpreted": ran.model_dump(mode="json", exclude={"compiled"}),
         "compiled": built.model_dump(
             mode="json",
@@ -173,7 +198,8 @@ def _json(target: str, ran: Answer, built: Answer, bound: SpeedOfLight | None, c
                 "compiled": {"__all__": set(CompiledLaunch.model_fields) - {"ptx"}},
             },
         ),
-        "speed_of_light": bound
+        "by_shapes": floor and floor.model_dump(mode="json"),
+        "by_meter": bound
         and {
             **bound.model_dump(mode="json"),
             "time_s": bound.time_s,

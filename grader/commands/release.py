@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from grader.calls.local_lanes import LocalLanes
 from grader.checks.mistakes import MistakeBroken, load_mistakes, stored_form
 from grader.commands.learn import visible_session
 from grader.kit import Kit
@@ -65,7 +66,11 @@ def _fill(kit: Kit, bundle: Path) -> None:
             symlinks=True,
         )
         calls = visible_session(kit, kit.solutions, [name]).submission.calls_by_exercise
-        stored = stored_form(load_mistakes(kit.solutions, name), calls)
+        lanes = LocalLanes(kit.solutions)
+        try:
+            stored = stored_form(load_mistakes(kit.solutions, name), calls, lanes)
+        finally:
+            lanes.close()
         (target / "wrong_values.json").write_text(
             json.dumps(stored, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8"
         )

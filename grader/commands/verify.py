@@ -40,6 +40,8 @@ def run(kit: Kit, only: tuple[str, ...] = ()) -> int:
             f"{proof.mistakes} mistakes, {proof.constants} constants"
         )
         problems += proof.problems
+        for each in proof.left_out:
+            print(f"not tried: {each} ({name}) needs torch and triton, of which this machine lacks one")
     problems += official
     for problem in problems:
         print(f"WRONG  {problem}")

@@ -1,124 +1,217 @@
 """One run of a user's function in a process of its own: interpreted and metered, or compiled only.
 
-Started as `python -m grader.kernel_report.child RESULT` with the task as JSON on standard input. It writes its
-answer as JSON to the file RESULT, since the function may print. The code is the user's own: nothing is confined.
+Started as `python -m grader.kernel_report.child RESULT`, with the task as a line of JSON on standard input, which
+stays open as long as the parent lives. It writes its answer as JSON to the file RESULT, since the function may print.
+The code is the user's own: nothing is confined.
 """
 
-import importlib.util
-import inspect
+import bdb
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
-from grader.kernel_report.signatures import DTYPES, CannotGuess, Inputs, Shape, candidates, parse_argument
-from grader.kernels.evidence import CallEvidence, CompiledLaunch
+from grader.kernel_report import progress
+from grader.kernel_report.calling import Call, described_tensor, found_tensors
+from grader.kernel_report.families import TensorOf
+from grader.kernel_report.loading import Unusable, described, load
+from grader.kernel_report.signatures import CannotGuess, Inputs, candidates, parse_argument
+from grader.kernel_report.task import Answer, SecondLook, Task
+from grader.kernels.evidence import CallEvidence, Finding
 from grader.kernels.faults import KernelFault, UnsupportedTriton
 
-_SEED = 0
-
-
-class Task(BaseModel):
-    """What the command asks of a child."""
-
-    model_config = ConfigDict(frozen=True)
-
-    file: Path
-    function: str
-    shapes: tuple[tuple[str, Shape], ...] = ()
-    arguments: tuple[str, ...] = ()
-    """As typed, `causal=True`."""
-    dtypes: tuple[str, ...] = ("bf16", "fp32")
-    """To try in order, until the function accepts one."""
-    backward: bool = False
-    target: str = "sm_90"
-    chosen: int | None = None
-    """Number of the candidate to run; None: the first that works."""
-
-
-class Answer(BaseModel):
-    """What a child says."""
-
-    model_config = ConfigDict(frozen=True)
-
-    problem: str = ""
-    """One line; "" when the function ran, or compiled, to its end."""
-    chosen: int = 0
-    dtype: str = ""
-    shapes: dict[str, Shape] = {}
-    others: dict[str, Any] = {}
-    assumed: str = ""
-    refused: tuple[str, ...] = ()
-    """What was tried before, and why it did not work."""
-    evidence: CallEvidence = CallEvidence()
-    compiled: tuple[CompiledLaunch, ...] = ()
-    triton: str = ""
-    seconds: float = 0.0
+PATIENCE_S = 600.0
+"""Longest that a child may take."""
+_KNOWN_TARGET = "sm_90"
+# The usual names of what a function is there to write to.
+_OUTPUTS = ("out", "output", "outputs", "dst", "y_out", "out_ptr")
 
 
 def main() -> None:
     """Answer the task of standard input into the file of the first argument."""
-    task = Task.model_validate_json(sys.stdin.read())
-    sys.stdin = open(os.devnull)  # noqa: SIM115 - the function must not wait for input
+    result = Path(sys.argv[1])
+    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
     try:
-        answer = interpret(task) if os.environ.get("TRITON_INTERPRET") == "1" else compile_only(task)
+        _warm_up(interpreted)  # the parent may have the task later: importing takes longest
+        stream = sys.stdin
+        line = stream.readline()
+        if not line:  # the parent has nothing to ask after all
+            return
+        task = Task.model_validate_json(line)
+        sys.stdin = open(os.devnull)  # noqa: SIM115 - the function must not wait for input
+        sys.argv = [str(task.file)]  # a file that reads arguments while it is imported gets none
+        progress.end_with_parent(stream)
+
+        def give_up(reason: str) -> None:
+            _write(result, Answer(problem=reason))
+            os._exit(0)
+
+        if interpreted:
+            progress.tell_progress(
+                lambda text: print(f"grader: {text}", file=sys.stderr), PATIENCE_S, give_up
+            )
+        _write(result, interpret(task) if interpreted else compile_only(task))
     except (CannotGuess, Unusable, UnsupportedTriton) as error:
-        answer = Answer(problem=str(error))
-    Path(sys.argv[1]).write_text(answer.model_dump_json(), encoding="utf-8")
+        _write(result, Answer(problem=str(error)))
+    except KeyboardInterrupt:
+        os._exit(130)  # Ctrl-C goes to the whole terminal; the parent says what there is to say
+
+
+def _write(result: Path, answer: Answer) -> None:
+    draft = result.with_suffix(".part")
+    draft.write_text(answer.model_dump_json(), encoding="utf-8")
+    draft.replace(result)
+
+
+def _warm_up(interpreted: bool) -> None:
+    warnings.filterwarnings(
+        "ignore", module=r"triton\."
+    )  # deprecations: the report is on what the kernel does
+    if interpreted:
+        from grader.kernels import recorder
+
+        recorder.install()  # before the user's file is imported: its decorators look for the interpreter
+    else:
+        from triton.compiler import compile  # noqa: F401
+
+        from grader.kernels import compiled  # noqa: F401
 
 
 def interpret(task: Task) -> Answer:
     """Run the function under the faithful interpreter, metered and sanitized.
 
-    A candidate that the function's host code refuses makes way for the next; so does a dtype that it cannot take.
-    """
-    from grader.kernels import interpreter, recorder
+    A candidate that the function's host code refuses makes way for the next; so does a dtype that it cannot take. A
+    candidate that was guessed and ran well runs once more with sizes that no tile divides.
 
-    interpreter.install()  # before the file is imported: its decorators look for the interpreter
-    function = _load(task)
-    tries = _candidates(task, function)
+    Raises:
+        CannotGuess: the inputs have to be named.
+        Unusable: the file or the function is of no use.
+        UnsupportedTriton: the installed triton cannot be mended.
+        KeyboardInterrupt: the user left the debugger.
+    """
+    from grader.kernels.compiled import TARGETS, stand_in_device
+
+    _warm_up(interpreted=True)
+    # Files ask for the number of SMs, or for the active device, while they are imported and when they are called.
+    with stand_in_device(task.target if task.target in TARGETS else _KNOWN_TARGET):
+        function, fault = _loaded(task)
+        if function is None:
+            return fault
+        tries = candidates(function, task.shapes, dict(parse_argument(text) for text in task.arguments))
+        return _first_that_works(task, function, tries)
+
+
+def _first_that_works(task: Task, function: Callable[..., Any], tries: list[Inputs]) -> Answer:
     refused: list[str] = []
+    findings: dict[str, Finding] = {}
+    answers: list[Answer] = []
     for dtype in task.dtypes:
         for number, inputs in enumerate(tries):
             if task.chosen not in (None, number):
                 continue
-            call, args = _call(function, inputs, dtype, task.backward)
-            began = time.perf_counter()
-            recorded = recorder.call_recorded(call, args, {})
-            answer = Answer(
-                problem=_describe(recorded.error, task.file),
-                chosen=number,
-                dtype=dtype,
-                shapes=dict(inputs.shapes),
-                others=dict(inputs.others),
-                assumed=inputs.assumed,
-                refused=tuple(refused),
-                evidence=recorded.evidence,
-                triton=_triton_version(),
-                seconds=time.perf_counter() - began,
+            answer, error = _recorded(task, function, inputs, dtype)
+            told = tuple((name, finding) for name, finding in findings.items() if name != dtype)
+            answer = answer.model_copy(
+                update={"chosen": number, "refused": tuple(refused), "refused_findings": told}
             )
-            if recorded.error is None or not _try_another(recorded.error, len(task.dtypes), len(tries)):
-                return answer
-            refused.append(f"{dtype}, {_shapes(inputs)}: {answer.problem}")
-    return answer.model_copy(update={"refused": tuple(refused[:-1])})
+            if error is None or not _try_another(error, len(task.dtypes), len(tries)):
+                well = error is None and not answer.evidence.findings
+                again = _second_look(task, function, inputs, dtype) if well and inputs.ragged else None
+                return answer.model_copy(update={"second_look": again})
+            answers.append(answer)
+            if isinstance(error, KernelFault):
+                findings.setdefault(dtype, error.finding)
+            sizes = ", ".join(f"{each.name} {'×'.join(map(str, each.shape))}" for each in answer.inputs)
+            refused.append(f"{dtype}, {sizes}: {answer.problem}")
+    # None works: that whose kernels were reached, else the first, which the user most likely has in mind.
+    best = next((each for each in answers if each.evidence.launches), answers[0])
+    others = [reason for each, reason in zip(answers, refused, strict=True) if each is not best]
+    return best.model_copy(update={"refused": tuple(others), "refused_findings": ()})
+
+
+def _recorded(
+    task: Task, function: Callable[..., Any], inputs: Inputs, dtype: str
+) -> tuple[Answer, BaseException | None]:
+    call = Call(function, inputs, dtype, task.backward)
+    began = time.perf_counter()
+    value, error, evidence = _run(task, function, call)
+    answer = Answer(
+        called=True,
+        problem=described(error, task.file),
+        dtype=dtype,
+        inputs=call.inputs,
+        others=call.others,
+        outputs=tuple(described_tensor(name, tensor) for name, tensor in found_tensors(value)),
+        assumed=inputs.assumed,
+        evidence=evidence,
+        triton=_triton_version(),
+        seconds=time.perf_counter() - began,
+    )
+    return answer, error
+
+
+def _run(
+    task: Task, function: Callable[..., Any], call: Call
+) -> tuple[Any, BaseException | None, CallEvidence]:
+    from grader.kernels import recorder
+
+    names = {each.name for each in call.inputs}
+    in_place = str(getattr(function, "__name__", "")).endswith("_")  # as PyTorch marks it
+    may_modify = {*task.writes, *(names if in_place else names.intersection(_OUTPUTS))}
+    try:
+        recorded = recorder.call_recorded(
+            call.run, call.args, call.keywords, may_modify=may_modify, root=str(task.file.parent)
+        )
+    except SystemExit as error:
+        raise Unusable(f"{task.function} ended the process: sys.exit({error.code!r})") from None
+    if isinstance(recorded.error, bdb.BdbQuit):
+        raise KeyboardInterrupt
+    if isinstance(recorded.error, Unusable):
+        raise recorded.error
+    return recorded.value, recorded.error, recorded.evidence
+
+
+def _second_look(task: Task, function: Callable[..., Any], inputs: Inputs, dtype: str) -> SecondLook | None:
+    sizes: dict[str, TensorOf] = dict(inputs.ragged)
+    if sizes == dict(inputs.tensors):
+        return None
+    call = Call(function, Inputs(sizes, inputs.others), dtype, task.backward)
+    _, error, evidence = _run(task, function, call)
+    stopped = isinstance(error, KernelFault)
+    return SecondLook(
+        inputs=call.inputs, problem="" if stopped else described(error, task.file), evidence=evidence
+    )
 
 
 def compile_only(task: Task) -> Answer:
-    """Compile every launch of the function for the target; none runs."""
+    """Compile every launch of the function for the target; none runs.
+
+    Raises:
+        CannotGuess: the inputs have to be named.
+        Unusable: the file or the function is of no use.
+        UnsupportedTriton: triton was imported with TRITON_INTERPRET set.
+    """
     from grader.kernels import compiled
 
-    function = _load(task)
-    inputs = _candidates(task, function)[task.chosen or 0]
-    call, args = _call(function, inputs, task.dtypes[0], task.backward)
+    with compiled.stand_in_device(task.target):
+        function, fault = _loaded(task)
+    if function is None:
+        return fault
+    inputs = candidates(function, task.shapes, dict(parse_argument(text) for text in task.arguments))[
+        task.chosen or 0
+    ]
+    call = Call(function, inputs, task.dtypes[0], task.backward)
     began = time.perf_counter()
-    result = compiled.compile_call(call, args, {}, target=task.target, cache=None)
+    try:
+        result = compiled.compile_call(call.run, call.args, call.keywords, target=task.target, cache=None)
+    except SystemExit as error:
+        raise Unusable(f"{task.function} ended the process: sys.exit({error.code!r})") from None
     return Answer(
-        problem=_describe(result.error, task.file),
+        called=True,
+        problem=described(result.error, task.file),
         chosen=task.chosen or 0,
         dtype=task.dtypes[0],
         compiled=result.launches,
@@ -127,99 +220,25 @@ def compile_only(task: Task) -> Answer:
     )
 
 
-class Unusable(ValueError):
-    """The file or the function is of no use; one line."""
+def _loaded(task: Task) -> tuple[Callable[..., Any], Answer] | tuple[None, Answer]:
+    """The function; or, where the file insists on a GPU while it is imported, the finding as an answer."""
+    from grader.kernels import interpreter
 
-
-def _load(task: Task) -> Callable[..., Any]:
-    sys.path.insert(0, str(task.file.parent))  # as `python FILE` would
     try:
-        module = _module(task.file)
-    except Exception as error:  # importing runs the user's code, which may raise anything
-        raise Unusable(f"{task.file.name} cannot be imported: {_describe(error, task.file)}") from None
-    function: Any = module
-    for part in task.function.split("."):
-        function = getattr(function, part, None)
-    if not callable(function) or function is module:
-        names = [name for name, value in vars(module).items() if _is_own_function(value, module)]
+        return load(task.file, task.function), Answer()
+    except Unusable:
+        raise
+    except SystemExit as error:
         raise Unusable(
-            f"{task.file.name} has no function {task.function}"
-            + (f": it has {', '.join(sorted(names))}" if names else "")
-        )
-    found: Callable[..., Any] = function
-    return found
-
-
-def _module(file: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"_kernels_of_{file.stem}", file)
-    if spec is None or spec.loader is None:
-        raise Unusable(f"{file}: not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _is_own_function(value: Any, module: ModuleType) -> bool:
-    is_function = inspect.isfunction(value) or (inspect.isclass(value) and hasattr(value, "apply"))
-    return is_function and value.__module__ == module.__name__ and not value.__name__.startswith("_")
-
-
-def _candidates(task: Task, function: Callable[..., Any]) -> list[Inputs]:
-    arguments = dict(parse_argument(text) for text in task.arguments)
-    return candidates(_readable(function), task.shapes, arguments)
-
-
-def _readable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Something whose signature is that of the call: an autograd Function's forward without its ctx."""
-    import torch
-
-    if not (inspect.isclass(function) and issubclass(function, torch.autograd.Function)):
-        if hasattr(function, "run") and hasattr(function, "fn"):
-            raise CannotGuess("that is a Triton kernel itself: name the Python function that launches it")
-        return function
-    forward = function.forward
-    parameters = list(inspect.signature(forward).parameters.values())
-    if function.setup_context is torch.autograd.function._SingleLevelFunction.setup_context:
-        parameters = parameters[1:]  # the older form: forward(ctx, ...)
-
-    def apply(*args: Any) -> Any:
-        return function.apply(*args)  # type: ignore[no-untyped-call]
-
-    apply.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    apply.__name__ = f"{function.__name__}.apply"
-    return apply
-
-
-def _call(
-    function: Callable[..., Any], inputs: Inputs, dtype: str, backward: bool
-) -> tuple[Callable[..., Any], list[Any]]:
-    """The callable and its arguments by position, tensors N(0, 1), the same in both processes."""
-    import torch
-
-    generator = torch.Generator().manual_seed(_SEED)
-    values: dict[str, Any] = dict(inputs.others)
-    for name, shape in inputs.shapes.items():
-        tensor = torch.randn(shape, generator=generator).to(getattr(torch, DTYPES[dtype]))
-        values[name] = tensor.requires_grad_(backward)
-    call = _readable(function)
-    bound = inspect.signature(call).bind(**values)
-    if bound.kwargs and call is not function:
-        raise CannotGuess(f"{call.__name__} takes its arguments by position only")
-    keywords = bound.kwargs
-    names = list(bound.arguments)[: len(bound.args)]
-
-    def run(*args: Any) -> Any:
-        result = call(*args, **keywords)
-        if backward:
-            first = result[0] if isinstance(result, tuple | list) else result
-            first.backward(torch.ones_like(first))
-        return result
-
-    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # the meter names tensors by it
-        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
-    )
-    return run, list(bound.args)
+            f"{task.file.name} ends the process while it is imported: sys.exit({error.code!r})"
+        ) from None
+    except Exception as error:  # importing runs the user's code, which may raise anything
+        if isinstance(error, bdb.BdbQuit):
+            raise KeyboardInterrupt from None
+        told = interpreter.explain(error) or error
+        if isinstance(told, KernelFault):
+            return None, Answer(problem=str(told), evidence=CallEvidence(findings=(told.finding,)))
+        raise Unusable(f"{task.file.name} cannot be imported: {described(told, task.file)}") from None
 
 
 def _try_another(error: BaseException, dtypes: int, tries: int) -> bool:
@@ -227,30 +246,6 @@ def _try_another(error: BaseException, dtypes: int, tries: int) -> bool:
     if isinstance(error, KernelFault):
         return error.finding.kind == "dot_operands" and dtypes > 1
     return tries * dtypes > 1 and not isinstance(error, NotImplementedError)
-
-
-def _describe(error: BaseException | None, file: Path) -> str:
-    if error is None:
-        return ""
-    if isinstance(error, KernelFault | Unusable | CannotGuess):
-        return str(error)
-    frames = []
-    traceback = error.__traceback__
-    while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename == str(file):
-            frames.append(traceback.tb_lineno)
-        traceback = traceback.tb_next
-    where = f" at {file.name}, line {frames[-1]}" if frames else ""
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text[:400]}{where}" if text else f"{type(error).__name__}{where}"
-
-
-def _shapes(inputs: Inputs) -> str:
-    return ", ".join(f"{name} {_size(shape)}" for name, shape in inputs.shapes.items())
-
-
-def _size(shape: Shape) -> str:
-    return "×".join(map(str, shape))
 
 
 def _triton_version() -> str:

@@ -2,88 +2,75 @@
 
 import ast
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
-# Small enough for the interpreter (a fraction of a second), large enough for several tiles and a causal diagonal.
-_HEADS, _TOKENS, _WIDTH = 2, 256, 64
-_ROWS, _COLUMNS, _INNER = 256, 512, 128
-_VECTOR = 4096 + 100  # no multiple of a block: a missing mask shows
+from grader.kernel_report import families
+from grader.kernel_report.families import Shape, TensorOf
 
+# Names of dtypes as the command takes them, and as torch has them.
 DTYPES = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
-
-Shape = tuple[int, ...]
+OTHER_DTYPES = {
+    "int64": "int64",
+    "int32": "int32",
+    "int8": "int8",
+    "uint8": "uint8",
+    "bool": "bool",
+    "fp64": "float64",
+}
 
 
 class CannotGuess(ValueError):
     """No common signature fits; the text says which options name the inputs."""
 
 
+class Given(NamedTuple):
+    """One `--shape`: `name` is "" where the user gave sizes alone."""
+
+    name: str
+    tensor: TensorOf
+
+
 @dataclass(frozen=True)
 class Inputs:
     """Arguments as plain data: a child process makes the tensors."""
 
-    shapes: Mapping[str, Shape]
-    """Tensor arguments, N(0, 1) in the dtype asked for."""
+    tensors: Mapping[str, TensorOf]
+    """By parameter, N(0, 1); `args[0]` and so on for those that go into `*args`."""
     others: Mapping[str, Any] = field(default_factory=dict)
     """Numbers, booleans and texts."""
     assumed: str = ""
     """What was not said by the user, for the report; "" where everything was."""
+    ragged: Mapping[str, TensorOf] = field(default_factory=dict)
+    """The same with sizes that no tile divides, for a second look; empty where the user chose the sizes."""
 
 
-@dataclass(frozen=True)
-class _Family:
-    """One common signature: the leading parameters' names, in any of their usual spellings, and shapes to try."""
-
+class _Parameter(NamedTuple):
     name: str
-    leading: tuple[frozenset[str], ...]
-    shapes: tuple[tuple[Shape, ...], ...]
-    """Alternatives, each with one shape for each leading parameter."""
+    required: bool
+    annotation: Any
 
 
-def _names(*spellings: str) -> frozenset[str]:
-    return frozenset(spellings)
-
-
-_X = _names("x", "inp", "input", "inputs", "a", "logits", "scores", "src", "hidden_states", "tensor", "t")
-_Q, _K, _V = _names("q", "query", "queries"), _names("k", "key", "keys"), _names("v", "value", "values")
-_W = _names("weight", "w", "gamma", "g", "scale_weight")
-_BIAS = _names("bias", "beta", "b")
-_Y = _names("y", "other", "b", "residual")
-
-_FAMILIES = (
-    _Family(
-        "attention",
-        (_Q, _K, _V),
-        (((_HEADS, _TOKENS, _WIDTH),) * 3, ((1, _HEADS, _TOKENS, _WIDTH),) * 3, ((_TOKENS, _WIDTH),) * 3),
-    ),
-    _Family("norm with weight and bias", (_X, _W, _BIAS), (((_ROWS, _COLUMNS), (_COLUMNS,), (_COLUMNS,)),)),
-    _Family(
-        "matmul",
-        (_names("a", "lhs", "x"), _names("b", "rhs", "w")),
-        (((_ROWS, _INNER), (_INNER, _COLUMNS)), ((_VECTOR,), (_VECTOR,)), ((_ROWS, _COLUMNS),) * 2),
-    ),
-    _Family("norm with weight", (_X, _W), (((_ROWS, _COLUMNS), (_COLUMNS,)),)),
-    _Family("elementwise of two", (_X, _Y), (((_VECTOR,), (_VECTOR,)), ((_ROWS, _COLUMNS),) * 2)),
-    _Family("rows", (_X,), (((_ROWS, _COLUMNS),), ((_VECTOR,),), ((_HEADS, _ROWS, _COLUMNS),))),
-)
-
-
-def parse_shape(text: str) -> tuple[str, Shape]:
-    """`q=2,256,64` to ("q", (2, 256, 64)); `256,64` or `256x64` to ("", (256, 64)).
+def parse_shape(text: str) -> Given:
+    """`q=2,256,64` or `ids=64:int64` by name; `256,64` or `256x64` without one.
 
     Raises:
-        ValueError: not numbers, or none; the message shows the form.
+        ValueError: not numbers, or none, or no such dtype; the message shows the form.
     """
     name, equals, sizes = text.rpartition("=")
+    sizes, _, dtype = sizes.partition(":")
     try:
         shape = tuple(int(size) for size in sizes.replace("x", ",").strip("() ,").split(","))
     except ValueError:
         shape = ()
-    if not shape or min(shape) < 1 or (equals and not name.strip().isidentifier()):
+    named_well = name.strip().isidentifier() or re.fullmatch(r"args\[\d+\]", name.strip())
+    if not shape or min(shape) < 1 or (equals and not named_well):
         raise ValueError(f"--shape {text}: give sizes such as 256,512 or a name and sizes, q=2,256,64")
-    return name.strip(), shape
+    if dtype and dtype not in DTYPES | OTHER_DTYPES:
+        raise ValueError(f"--shape {text}: no dtype {dtype}, it is {', '.join(DTYPES | OTHER_DTYPES)}")
+    return Given(name.strip(), TensorOf(shape, dtype))
 
 
 def parse_argument(text: str) -> tuple[str, Any]:
@@ -102,95 +89,137 @@ def parse_argument(text: str) -> tuple[str, Any]:
 
 
 def candidates(
-    function: Callable[..., Any], shapes: Sequence[tuple[str, Shape]], others: Mapping[str, Any]
+    function: Callable[..., Any], given: Sequence[Given], others: Mapping[str, Any]
 ) -> list[Inputs]:
     """Inputs to try in order: one where the user named everything, several where it is guessed.
 
     Args:
-        function: the function, or an autograd Function's `apply`-like callable with a readable signature.
-        shapes: from `parse_shape`; unnamed ones go to the tensor parameters in order, the last one to the rest.
+        function: the function, or something callable with a readable signature.
+        given: from `parse_shape`; unnamed ones go to the tensor parameters in order, the last one to the rest.
         others: from `parse_argument`.
 
     Raises:
         CannotGuess: no common signature fits and not all was named.
     """
-    parameters = _positional(function)
-    known = {name for name, _ in parameters}
-    for name in [*(name for name, _ in shapes if name), *others]:
-        if name not in known and not _takes_any_keyword(function):
+    parameters = _parameters(function)
+    names = [parameter.name for parameter in parameters]
+    for name in [*(each.name for each in given if each.name), *others]:
+        if name not in names and not _takes_more(function, name):
             raise CannotGuess(
-                f"{_named(function)} has no parameter {name}: it has {', '.join(known) or 'none'}"
+                f"{_named(function)} has no parameter {name}: it has {', '.join(names) or 'none'}"
             )
-    named = {name: shape for name, shape in shapes if name}
-    unnamed = [shape for name, shape in shapes if not name]
-    needed = [name for name, required in parameters if required and name not in others and name not in named]
-    if not needed:
-        return (
-            [Inputs(named, others)] if named or not unnamed else _spread(parameters, unnamed, others, named)
-        )
-    family = _family([name for name, _ in parameters if name not in others])
+    free = [parameter for parameter in parameters if parameter.name not in others]
+    named = {each.name: each.tensor for each in given if each.name}
+    unnamed = [each.tensor for each in given if not each.name]
     if unnamed:
-        return _spread(parameters, unnamed, others, named)
-    if family is None or len(needed) > len(family.leading) or named:
-        raise CannotGuess(
-            f"cannot guess {', '.join(needed)} of {_named(function)}: name each tensor with --shape "
-            f"{needed[0]}=256,512 and each other value with --arg {needed[-1]}=1"
-        )
-    names = [name for name, _ in parameters if name not in others][: len(family.leading)]
+        return [_completed(function, _spread(function, free, unnamed, named), others, free)]
+    needed = [each for each in free if each.required and each.name not in named]
+    if named or not needed:
+        # With nothing needed and nothing said, tensors that are optional stay out, as in any call f().
+        return [_completed(function, Inputs(named), others, free)]
+    guesses = []
+    fitting = list(families.matching([each.name for each in free], _named(function)))
+    if not fitting and len(needed) == 1 and _scalar(needed[0], ()) is None:
+        fitting = list(families.lone(needed[0].name))
+    for family, leading in fitting:
+        said = f"{', '.join(leading)} as in {family.name}"
+        for tensors in family.tensors:
+            guess = Inputs(dict(zip(leading, tensors, strict=True)), assumed=said)
+            guesses.append(_completed(function, guess, others, free))
+    if not guesses:
+        raise _cannot(function, [each for each in needed if _scalar(each, ()) is None] or needed)
     return [
-        Inputs(
-            dict(zip(names, alternative, strict=True)),
-            others,
-            assumed=f"{', '.join(names)} as of {family.name}",
-        )
-        for alternative in family.shapes
+        replace(guess, ragged={name: families.ragged(tensor) for name, tensor in guess.tensors.items()})
+        for guess in guesses
     ]
+
+
+def _completed(
+    function: Callable[..., Any], inputs: Inputs, others: Mapping[str, Any], free: Sequence[_Parameter]
+) -> Inputs:
+    """Required parameters that are still open, by their names: tensors that match the first one, usual numbers."""
+    tensors, scalars = dict(inputs.tensors), {}
+    first = next(iter(tensors.values()), TensorOf(()))
+    matched, unknown = [], []
+    for parameter in free:
+        if not parameter.required or parameter.name in tensors:
+            continue
+        related = families.related(parameter.name, first.shape)
+        scalar = _scalar(parameter, first.shape)
+        if related is not None:
+            tensors[parameter.name] = related
+            matched.append(parameter.name)
+        elif scalar is not None:
+            scalars[parameter.name] = scalar
+        else:
+            unknown.append(parameter)
+    if unknown:
+        raise _cannot(function, unknown)
+    said = [inputs.assumed] if inputs.assumed else []
+    said += [f"{', '.join(matched)} to match"] if matched else []
+    said += [f"{name}={value}" for name, value in scalars.items()]
+    return Inputs(tensors, {**others, **scalars}, "; ".join(said))
+
+
+def _cannot(function: Callable[..., Any], unknown: Sequence[_Parameter]) -> CannotGuess:
+    names = [parameter.name for parameter in unknown]
+    return CannotGuess(
+        f"cannot guess {', '.join(names)} of {_named(function)}: give sizes for a tensor (--shape {names[0]}=256,512, "
+        f"--shape {names[0]}=64:int64 for indices) and a value for anything else (--arg {names[-1]}=1)"
+    )
 
 
 def _spread(
-    parameters: Sequence[tuple[str, bool]],
-    unnamed: Sequence[Shape],
-    others: Mapping[str, Any],
-    named: Mapping[str, Shape],
-) -> list[Inputs]:
-    """Unnamed shapes in the parameters' order; parameters that are left over take the last one."""
-    free = [name for name, required in parameters if name not in others and name not in named and required]
-    if not free:
-        free = [name for name, _ in parameters if name not in others and name not in named][: len(unnamed)]
-    if len(unnamed) > len(free):
-        raise CannotGuess(f"{len(unnamed)} shapes for {len(free)} parameters ({', '.join(free) or 'none'})")
-    family = _family([name for name, _ in parameters if name not in others])
-    given = list(unnamed)
-    if len(given) == 1 and family is not None and family.name.startswith("norm"):
-        given += [given[0][-1:]] * (len(free) - 1)
-    given += [given[-1]] * (len(free) - len(given))
-    said = "" if len(unnamed) == len(free) else f"{', '.join(free[len(unnamed) :])} like the last shape given"
-    return [Inputs({**named, **dict(zip(free, given, strict=True))}, others, assumed=said)]
+    function: Callable[..., Any],
+    free: Sequence[_Parameter],
+    unnamed: Sequence[TensorOf],
+    named: Mapping[str, TensorOf],
+) -> Inputs:
+    """Unnamed shapes in the parameters' order; tensors that are left over match the first, or take the last shape."""
+    if not free and _takes_more(function, "args[0]"):
+        return Inputs({**named, **{f"args[{at}]": tensor for at, tensor in enumerate(unnamed)}})
+    tensors = [each for each in free if each.name not in named and _scalar(each, ()) is None]
+    required = [each.name for each in tensors if each.required]
+    names = required if len(required) >= len(unnamed) else [each.name for each in tensors][: len(unnamed)]
+    if len(unnamed) > len(names):
+        raise CannotGuess(f"{len(unnamed)} shapes for {len(names)} parameters ({', '.join(names) or 'none'})")
+    given = dict(zip(names, unnamed, strict=False))
+    likened = []
+    for name in names[len(unnamed) :]:
+        if families.related(name, unnamed[0].shape) is None or len(unnamed) > 1:
+            given[name] = unnamed[-1]
+            likened.append(name)
+    said = f"{', '.join(likened)} like the last shape given" if likened else ""
+    return Inputs({**named, **given}, assumed=said)
 
 
-def _family(names: Sequence[str]) -> _Family | None:
-    lowered = [name.lower() for name in names]
-    for family in _FAMILIES:
-        if len(lowered) >= len(family.leading) and all(
-            name in spellings for name, spellings in zip(lowered, family.leading, strict=False)
-        ):
-            return family
-    return None
+def _scalar(parameter: _Parameter, first: Shape) -> Any:
+    """A usual value by the parameter's name, or its annotation; None where there is none."""
+    if parameter.name.lower() in families.SCALES:
+        return round((first[-1] if first else 1) ** -0.5, 6)
+    if parameter.name.lower() in families.SCALARS:
+        return families.SCALARS[parameter.name.lower()]
+    return False if parameter.annotation in (bool, "bool") else None
 
 
-def _positional(function: Callable[..., Any]) -> list[tuple[str, bool]]:
-    """(name, whether it must be given) of each parameter that can be passed by name."""
-    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+def _parameters(function: Callable[..., Any]) -> list[_Parameter]:
+    """The parameters that take one argument each."""
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise CannotGuess(f"{_named(function)} tells no signature: name a plain Python function") from None
     return [
-        (parameter.name, parameter.default is inspect.Parameter.empty)
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.kind in kinds
+        _Parameter(each.name, each.default is inspect.Parameter.empty, each.annotation)
+        for each in parameters
+        if each.kind not in variable
     ]
 
 
-def _takes_any_keyword(function: Callable[..., Any]) -> bool:
-    parameters = inspect.signature(function).parameters.values()
-    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
+def _takes_more(function: Callable[..., Any], name: str) -> bool:
+    """Whether a name that is no parameter has a place: `**kwargs`, or `*args` for `args[0]`."""
+    kind = inspect.Parameter.VAR_POSITIONAL if "[" in name else inspect.Parameter.VAR_KEYWORD
+    return any(each.kind is kind for each in inspect.signature(function).parameters.values())
 
 
 def _named(function: Callable[..., Any]) -> str:

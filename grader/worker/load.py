@@ -142,6 +142,11 @@ def unload(root: Path) -> None:
     linecache.checkcache()
 
 
+def own_file(path: str, root: Path) -> str | None:
+    """`path` relative to the submission, forward slashes; None when it is not one of its own files."""
+    return _inside(path, _tops(root))
+
+
 def _belongs(name: str, module: object, tops: tuple[str, ...]) -> bool:
     try:  # a module may be any object, and a lazy one runs code when asked
         names = object.__getattribute__(module, "__dict__")

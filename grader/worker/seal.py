@@ -1,8 +1,9 @@
-"""Notices that a submission changed a probe, which measures it: sealed before its code runs, compared afterwards.
+"""Notices that a submission changed what measures it: sealed before its code runs, compared afterwards.
 
-Code in the same process can get around this too. So what a probe measured decides nothing alone.
+Code in the same process can get around this too. So what was measured there decides nothing alone.
 """
 
+import builtins
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any
 from . import probes
 
 _Names = dict[str, tuple[object, CodeType | None]]
+_Owners = tuple[tuple[object, _Names], ...]
 
 
 @dataclass(frozen=True)
@@ -38,14 +40,64 @@ def seal(name: str) -> SealedProbe:
     was_planted = f"{probes.__name__}.{name}" in sys.modules
     run = probes.probe(name)
     module = sys.modules[f"{probes.__name__}.{name}"]
+    return SealedProbe(run, module, was_planted, _owners(module))
+
+
+@dataclass(frozen=True)
+class SealedPackage:
+    """Modules of a package as they were before the submission's code ran."""
+
+    modules: tuple[tuple[str, ModuleType, _Owners], ...]
+    names: Callable[[object], _Names]
+    """How names are listed: this function, whatever this module's name for it stands for by now."""
+    replaced: Callable[[object, _Names, _Names], bool]
+
+    def changed(self) -> bool:
+        """Whether a module, or a function, class or constant of one, stands for something else by now."""
+        return any(
+            sys.modules.get(name) is not module
+            or any(self.replaced(owner, self.names(owner), before) for owner, before in owners)
+            for name, module, owners in self.modules
+        )
+
+
+def seal_package(package: str) -> SealedPackage:
+    """Remember what all modules of `package` that are imported by now are made of.
+
+    What they rebind as they work is left out: names of None, True and False, and names that come later.
+    """
+    parts = tuple(
+        (name, module, _owners(module))
+        for name, module in list(sys.modules.items())
+        if name == package or name.startswith(f"{package}.")
+    )
+    return SealedPackage(parts, _names, _replaced)
+
+
+_FIXED = (FunctionType, type, ModuleType, tuple, frozenset, str, int, float)
+
+
+def _replaced(owner: object, now: _Names, before: _Names) -> bool:
+    """Whether a fixed name stands for another object, or a new one in front of a builtin or an inherited one."""
+    new = now.keys() - before.keys()
+    if (new and isinstance(owner, type)) or any(name in vars(builtins) for name in new):
+        return True
+    for name, (value, code) in before.items():
+        if isinstance(value, _FIXED) and not isinstance(value, bool):
+            found = now.get(name)
+            if found is None or found[0] is not value or found[1] is not code:
+                return True
+    return False
+
+
+def _owners(module: ModuleType) -> _Owners:
+    """The module and the classes that it defines, each with its names."""
     classes = [
         value
         for value in vars(module).values()
         if isinstance(value, type) and value.__module__ == module.__name__
     ]
-    return SealedProbe(
-        run, module, was_planted, tuple((owner, _names(owner)) for owner in (module, *classes))
-    )
+    return tuple((owner, _names(owner)) for owner in (module, *classes))
 
 
 def _names(owner: object) -> _Names:

@@ -131,7 +131,7 @@ def test_doctor_works_with_the_core_alone(bundle):
     for line in done.out.splitlines():
         if line.split()[0] in ("torch", "triton", "interpreter"):
             assert line.split()[1] == "missing"
-    assert "only the checkpoint exercise needs it so far: pip install -e '.[kernels]'\n" in done.out
+    assert "the exercises in PyTorch and Triton need it: pip install -e '.[kernels]'\n" in done.out
 
 
 def test_doctor_says_who_needs_what_is_missing(monkeypatch):

@@ -77,7 +77,7 @@ def _outside_words(view: View, element: int, lane: Lane, masked: bool) -> tuple[
         )
     if under:
         return _at(
-            view, lane.index, under[0]
+            view.shape, lane.index, under[0]
         ), f"the offset is below 0: {_mask(view, lane, under[0], masked, '>= 0')}"
     if element < 0:
         return (

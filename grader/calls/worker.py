@@ -1,0 +1,264 @@
+"""One worker process and the judge's end of its wire: what it answers is checked here before anybody believes it."""
+
+import json
+import re
+import secrets
+import socket
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from grader.calls.evidence import (
+    Metered,
+    Sources,
+    finding_fault,
+    first_finding,
+    read_evidence,
+    read_launches,
+)
+from grader.calls.faults import Crashed, Fault, NeedsGpu, NeedsTriton, Raised, Tampered, TimedOut, Todo
+from grader.calls.recomputed import contradiction, differs_from_its_ptx
+from grader.calls.runner import Lane, Request, missing_function, raised
+from grader.kernels.evidence import CallEvidence, Place
+from grader.printable import printable
+from grader.sandbox import Confined, Level, Limits, launch
+from grader.worker import wire
+
+PACKAGE = "_rooflab_worker"  # the staged package: no name that a student's helper has
+_START_S = 30.0  # interpreter, specs and pydantic: 0.3 s on an idle core
+_LANE_START_S = 90.0  # with torch and triton, and the interpreter mended and tried: 3 s on an idle core
+_BYTES_PER_CHARACTER = 24  # an empty list is three characters on the wire and 64 bytes in memory
+
+
+class _Error(TypedDict, total=False):
+    type: str
+    message: str
+    frames: list[tuple[str, int, str]]
+    is_todo: bool
+
+
+class _Reply(TypedDict, total=False):
+    id: str
+    kind: str
+    value: object
+    importing: bool
+    error: _Error
+    message: str
+    needs_gpu: str
+
+
+_REPLY = TypeAdapter(_Reply)
+
+
+class WorkerNotStarted(RuntimeError):
+    """The confined interpreter did not come up: the machine's fault, before any student code ran."""
+
+
+class LaneBroken(RuntimeError):
+    """What measures kernels failed itself: the kit's fault, and a check that meets it is pending."""
+
+
+class Worker:
+    """One worker process and the judge's end of its wire."""
+
+    def __init__(
+        self,
+        kit_view: Path,
+        submission: Path,
+        level: Level,
+        limits: Limits,
+        hide: Sequence[Path],
+        notes: Sequence[str],
+        lane: Lane = "plain",
+        confirm: bool = True,
+    ) -> None:
+        """Start it and wait until it is ready; `confirm` assembles the PTX that it returns again.
+
+        Raises:
+            NeedsTriton: it can do nothing for its lane, since triton is missing there or cannot be mended.
+            WorkerNotStarted: it did not come up.
+        """
+        self.loaded: set[str] = set()
+        self.last_answer_bytes = 0
+        self._sources = Sources(submission)
+        self._confirm = confirm
+        self._notes = notes
+        self._ours, theirs = socket.socketpair()
+        try:
+            self.confined: Confined = launch(
+                level,
+                kit=kit_view,
+                submission=submission,
+                entry=f"{PACKAGE}/serve.py",
+                wire=theirs,
+                limits=limits,
+                hide=hide,
+                argv=() if lane == "plain" else ("--lane", lane),
+            )
+        except BaseException:
+            self._ours.close()
+            raise
+        try:
+            start_s = _START_S if lane == "plain" else _LANE_START_S
+            ready, _ = wire.receive_frame(self._ours, time.monotonic() + start_s)
+        except wire.WireError as error:
+            self.close()
+            raise WorkerNotStarted(
+                f"no worker came up ({error}): {printable(self.confined.output(), 300)}"
+            ) from None
+        if ready.get("problem"):
+            self.close()
+            raise NeedsTriton(f"kernels cannot be run here: {printable(str(ready['problem']), 300)}")
+
+    def close(self) -> None:
+        """Kill the worker and all its processes."""
+        self._ours.close()
+        self.confined.kill()
+
+    def ask(self, verb: str, request: Request, limit_s: float) -> Any:
+        """One round over the wire.
+
+        Raises:
+            Todo, Raised: the submission's own doing.
+            Crashed, TimedOut, Tampered: the worker is of no use any more.
+        """
+        arguments, storages = (
+            wire.encode((request.args, dict(request.kwargs), dict(request.options)))
+            if verb != "load"
+            else (None, [])
+        )
+        question: dict[str, wire.Json] = {
+            "id": secrets.token_hex(8),
+            "verb": verb,
+            "assignment": request.assignment,
+            "file": request.file,
+            "function": request.function,
+            "probe": request.probe,
+            "metered": request.metered,
+            "may_modify": list(request.may_modify),
+            "arguments": arguments,
+        }
+        deadline = time.monotonic() + limit_s
+        try:
+            wire.send_frame(self._ours, question, storages, deadline)
+            header, received = wire.receive_frame(self._ours, deadline, wire.REPLY_CAPS)
+            reply = _REPLY.validate_python(header, strict=False)
+            if reply.get("id") != question["id"]:
+                raise wire.WireTampered("an answer came that nobody asked for")
+            self.last_answer_bytes = sum(map(len, received)) + _BYTES_PER_CHARACTER * len(json.dumps(header))
+            return self._value(verb, request, reply, received)
+        except wire.WireTimeout:
+            raise self._death(TimedOut(f"took longer than {limit_s:g} s")) from None
+        except wire.WireTruncated as error:
+            raise self._death(Tampered(f"the process sent what no honest code sends: {error}")) from None
+        except wire.WireClosed:
+            raise self._death(Crashed(self._last_words())) from None
+        except (wire.WireTampered, ValidationError) as error:
+            reason = str(error) if isinstance(error, wire.WireTampered) else "an answer of the wrong form"
+            raise Tampered(f"the process sent what no honest code sends: {printable(reason, 200)}") from None
+
+    def _value(self, verb: str, request: Request, reply: _Reply, storages: list[bytearray]) -> Any:
+        kind = reply.get("kind")
+        if kind == "value" and "value" in reply and verb != "load":
+            return wire.decode(reply["value"], storages)
+        if kind == "recorded" and "value" in reply and verb != "load" and request.lane != "plain":
+            return self._recorded(request, reply, wire.decode(reply["value"], storages))
+        if kind == "loaded" and verb == "load":
+            return None
+        if kind == "tampered":
+            raise Tampered("the submission changed the part of the grader that measures it")
+        if kind == "broken":
+            raise LaneBroken(printable(reply.get("message", ""), 300))
+        if kind == "no_function":
+            raise Raised(missing_function(request))
+        if kind == "unsendable":
+            raise Raised(
+                f"{request.function} {printable(reply.get('message', ''), 300)}",
+                hidden_message=f"{request.function} returned something that cannot be sent",
+            )
+        if kind == "raised" and "error" in reply:
+            raise raised(request, self._description(reply["error"]), importing=reply.get("importing", False))
+        raise wire.WireTampered("an answer of no known kind")
+
+    def _description(self, error: _Error) -> dict[str, Any]:
+        """What the worker says of an exception, as far as it can be believed and printed.
+
+        The source line is read here: a place that is not in the submission's files is no place.
+        """
+        place = []
+        for file, line, _ in error.get("frames", [])[-1:]:
+            if 1 <= line <= self._sources.text(file).count("\n") + 1:
+                place = [(printable(file, 100), line, self._sources.line(file, line))]
+        message = printable(error.get("message", ""), 500)
+        if error.get("type") == "ModuleNotFoundError":
+            message += _why_left_out(message, self._notes)
+        return {
+            "type": printable(error.get("type", "an exception"), 100),
+            "message": message,
+            "frames": place,
+            "is_todo": error.get("is_todo", False),
+        }
+
+    def _recorded(self, request: Request, reply: _Reply, decoded: Any) -> Any:
+        """The value and the evidence of a call in a lane, or the fault that the call is."""
+        if not isinstance(decoded, tuple) or len(decoded) != 2:
+            raise wire.WireTampered("a report of the wrong form")
+        value, report = decoded
+        launches = read_launches(report) if request.verb == "compiled" else ()
+        evidence = read_evidence(report) if request.verb != "compiled" else CallEvidence()
+        finding = first_finding(evidence, request.may_modify, raised_too="error" in reply)
+        if finding is not None:
+            raise finding_fault(request.function, finding, self._sources)
+        if reply.get("needs_gpu"):
+            raise NeedsGpu(
+                printable(reply["needs_gpu"], 300),
+                hidden_message="uses something that only a GPU can run",
+            )
+        if "error" in reply:
+            raise raised(request, self._description(reply["error"]))
+        if request.verb == "compiled":
+            self._look_at(differs_from_its_ptx(launches) if self._confirm else "")
+            if any(self._is_stub(launch.error_place) for launch in launches):
+                raise Todo("")
+            return launches
+        if request.metered:
+            self._look_at(contradiction(evidence, request.kwargs))
+        return Metered(value, evidence) if request.metered else value
+
+    @staticmethod
+    def _look_at(problem: str) -> None:
+        if problem:
+            raise wire.WireTampered(f"evidence with {problem}")
+
+    def _is_stub(self, place: Place) -> bool:
+        """Whether a kernel does not compile since its body is still the stub's."""
+        return self._sources.line(place.file, place.line).startswith("raise NotImplementedError")
+
+    def _death(self, otherwise: Fault) -> Fault:
+        """The watchdog's reason where it killed the worker, else what it looked like from here."""
+        self.confined.wait(0.5)
+        because = self.confined.killed_because
+        return Crashed(f"stopped: it used more than it may ({because})") if because else otherwise
+
+    def _last_words(self) -> str:
+        code = self.confined.wait(1.0)
+        if code is None:
+            return "it closed its connection to the grader"
+        if code < 0 or code > 128:
+            return f"the process died of signal {-code if code < 0 else code - 128}"
+        return f"the process ended itself with exit code {code}"
+
+
+def _why_left_out(message: str, notes: Sequence[str]) -> str:
+    """The note on the module that `message` misses, in brackets; "" where there is none."""
+    missed = re.fullmatch(r"No module named '([^']+)'", message)
+    names = missed[1].split(".") if missed else []
+    for note in notes:
+        path, _, why = note.partition(": ")
+        if path.rstrip("/").rpartition("/")[2].removesuffix(".py") in names and why.startswith("not copied"):
+            return f" ({note})"
+    return ""
