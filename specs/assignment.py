@@ -7,6 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from specs.schema import Spec, SpecError, read_yaml, validate
+from specs.timing import Timing
 
 Track = Literal["core", "full"]
 Need = Literal["torch", "triton", "gpu"]
@@ -35,6 +36,8 @@ class Exercise(Spec):
     """Heading in the handout."""
     hints: tuple[str, ...] = Field(min_length=2)
     """From a nudge to nearly the answer; `grader hint` shows one more each time."""
+    timing: Timing | None = None
+    """What is timed on a GPU; None for an exercise that needs none."""
 
 
 class Limits(Spec):
@@ -69,6 +72,8 @@ class Assignment(Spec):
     def _holds_together(self) -> Self:
         seen: set[str] = set()
         for exercise in self.exercises:
+            if (exercise.timing is None) == ("gpu" in exercise.needs):
+                raise ValueError(f"exercise {exercise.id}: `timing` and a need of gpu belong together")
             if exercise.id in seen:
                 raise ValueError(f"exercise {exercise.id} is listed twice")
             if exercise.file not in self.files:

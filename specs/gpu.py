@@ -51,7 +51,9 @@ class Gpu(Spec):
     smem_kib_per_sm: Count | None = Field(default=None, description="shared memory (LDS) of one SM, KiB")
     smem_kib_per_block: Count | None = Field(default=None, description="of which one block can have, KiB")
     l2_mib: Count | None = Field(default=None, description="last cache before device memory, MiB")
-    l2_gb_per_s: Rate | None = Field(default=None, description="what L2 can deliver to the SMs; null: not known")
+    l2_gb_per_s: Rate | None = Field(
+        default=None, description="what L2 can deliver to the SMs; null: not known"
+    )
     recalled: tuple[str, ...] = Field(
         default=(), description="fields not seen in a source: confirm before relying on them"
     )

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from grader.calls.evidence import Metered
-from grader.calls.faults import Crashed, Fault, KernelFinding, Raised, Tampered, TimedOut
+from grader.calls.faults import Crashed, Fault, KernelFinding, NeedsGpu, Raised, Tampered, TimedOut
 from grader.calls.runner import Lane, Request, Runner, Verb, require
 from grader.kernels.evidence import CompiledLaunch
 from grader.worker import wire
@@ -211,6 +211,21 @@ class FunctionCall:
             "", args, kwargs, verb="compiled", options={"target": target}
         )
         return launches
+
+    def timed(self, direction: str) -> None:
+        """Time the function on the shapes of the exercise's spec.
+
+        Raises:
+            NeedsGpu: always, for now: no GPU has a threshold in the specs, and points without one stay pending.
+        """
+        __tracebackhide__ = True
+        exercise = self._spec.exercise(self._submission.exercise_id.split(".", 1)[1])
+        timing = exercise.timing
+        shapes = [each for each in timing.shapes if each.direction == direction] if timing else []
+        raise NeedsGpu(
+            f"needs a GPU with a measured threshold, to time {len(shapes)} shape{'s' * (len(shapes) != 1)}: "
+            "no GPU has one yet, the points stay pending"
+        )
 
     def _run(
         self,
