@@ -112,7 +112,7 @@ def test_a_call_that_wants_a_cuda_device_is_told_how_to_do_without(name):
     assert isinstance(found, KernelFault)
     assert found.finding.kind == "cuda_only"
     assert "asks for a CUDA device" in found.finding.message
-    assert "device=q.device" in found.finding.message
+    assert "device=x.device" in found.finding.message
     assert found.finding.place.file == __file__
     assert found.finding.place.source in found.finding.message
 

@@ -28,7 +28,7 @@ _WANTS_CUDA = re.compile(
     r"|\b(on|needs?|requires?|expected|must be) (a )?cuda\b",
     re.IGNORECASE,
 )
-_MOVE = "use device=q.device (the device of an input): the tensors of a check may live on any device"
+_MOVE = "use device={tensor}.device: the tensors of a check may live on any device"
 _COMPARE = "drop it, or compare devices with each other: the tensors of a check may live on any device"
 
 
@@ -81,7 +81,8 @@ def _cuda_only(error: BaseException, place: Place, kernel: str) -> KernelFault |
             message = f"`{place.source}` refuses tensors that are not on a CUDA device; {_COMPARE}"
             return _fault(message, place, kernel)
     if any(known in text for known in _NO_DEVICE) and not by_student:
-        message = f"`{place.source}` asks for a CUDA device, and there is none here; {_MOVE}"
+        move = _MOVE.format(tensor=places.a_tensor(error.__traceback__))
+        message = f"`{place.source}` asks for a CUDA device, and there is none here; {move}"
         return _fault(message, place, kernel)
     return None
 

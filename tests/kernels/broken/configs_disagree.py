@@ -34,5 +34,5 @@ CASE = Broken(
     function=row_sums,
     make_inputs=inputs,
     kind="configs_disagree",
-    message=r"\bout\b.*BLOCK=32 and BLOCK=64",
+    message=r"\bout_ptr\b.*BLOCK=32 and BLOCK=64",
 )
