@@ -1,0 +1,1 @@
+"""FlashAttention in Triton: forward, backward, and decoding one token against a long cache."""

@@ -1,0 +1,296 @@
+"""What the usual mistakes make of attention, in fp64 and with the whole matrix: to tell which one an answer shows.
+
+A check that finds a wrong answer asks which of these is near to it. Names are symptoms; a mistake file that lists
+one is hinted at when its name comes up. Shapes are those of `naive`. Every value is computed when it is asked for.
+
+torch is imported by the first call, so that tests can import this module where there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    Suspects = dict[str, Callable[[], Tensor]]
+    SuspectsByTile = dict[str, list[Callable[[], Tensor]]]
+
+
+BY_TILE = frozenset(
+    {
+        "accumulator_not_rescaled",
+        "dq_of_last_tile",
+        "last_tile_only",
+        "never_rescaled",
+        "sum_not_rescaled",
+        "tail_dropped",
+        "tail_not_masked",
+    }
+)
+"""Symptoms that come out otherwise in tiles of another size."""
+
+
+def forward(
+    q: Tensor, k: Tensor, v: Tensor, tile: int, *, causal: bool = False, scale: float | None = None
+) -> dict[str, Suspects]:
+    """What comes out where a tiled forward pass is wrong, as {"out": by symptom, "lse": by symptom}.
+
+    `tile` is the number of keys in a tile, for what depends on it; q, k, v, causal and scale as in
+    `naive.attention`.
+    """
+    import torch
+
+    q, k, v = q.detach(), _repeated(k.detach(), q), _repeated(v.detach(), q)
+    right = 1 / math.sqrt(q.shape[-1])
+    factor = right if scale is None else scale
+    ahead = _keys_ahead(q, k)
+    queries, keys = ahead.shape
+    # By symptom: the scale and which keys are hidden.
+    variants = {
+        "scale_missing": (1.0, 0),
+        "scale_twice": (factor**2, 0),
+        "base_two": (factor * math.log(2), 0),
+    }
+    if scale is not None:
+        variants["scale_ignored"] = (right, 0)
+    if causal:
+        variants |= {
+            "diagonal_hidden": (factor, -1),
+            "one_key_too_many": (factor, 1),
+            "not_masked": (factor, keys + queries),
+        }
+        if queries < keys:
+            variants["aligned_top_left"] = (factor, queries - keys)
+    found: dict[str, Suspects] = {"out": {}, "lse": {}}
+
+    def add(symptom: str, part: int, compute: Callable[[], tuple[Tensor, Tensor]]) -> None:
+        found[("out", "lse")[part]][symptom] = lambda: compute()[part]
+
+    def seen(factor: float, distance: int) -> Callable[[], tuple[Tensor, Tensor]]:
+        return lambda: _attend(q, k, v, factor, ahead > distance if causal else None)
+
+    for symptom, (wrong_factor, distance) in variants.items():
+        add(symptom, 0, seen(wrong_factor, distance))
+        add(symptom, 1, seen(wrong_factor, distance))
+    hidden = ahead > 0 if causal else None
+    whole = keys // tile * tile
+    if 0 < whole < keys and not causal:
+        for part in (0, 1):
+            add("tail_dropped", part, lambda: _attend(q, k[..., :whole, :], v[..., :whole, :], factor, None))
+            add("tail_not_masked", part, lambda: _padded(q, k, v, factor, tile))
+
+    def scores() -> Tensor:
+        return _scores(q, k, factor, hidden)
+
+    def running() -> tuple[Tensor, Tensor, Tensor]:
+        """exp(score − running maximum of its tile), exp(score − last maximum), and V."""
+        all_scores = scores()
+        largest = all_scores.amax(-1, keepdim=True)
+        return _exp(all_scores, _tile_maxima(all_scores, tile)), _exp(all_scores, largest), v.double()
+
+    def over(numerator: Tensor, weights: Tensor) -> Tensor:
+        return numerator / weights.sum(-1, keepdim=True)
+
+    def first_and_last(part: int) -> Tensor:
+        first, last, values = running()
+        sums = (first, last) if part else (last, first)
+        return over(sums[0] @ values, sums[1])
+
+    def never_rescaled() -> Tensor:
+        first, _, values = running()
+        return over(first @ values, first)
+
+    def not_divided() -> Tensor:
+        _, last, values = running()
+        return last @ values
+
+    def masked_late() -> Tensor:
+        return _exp(scores(), _scores(q, k, factor, None).logsumexp(-1, keepdim=True)) @ v.double()
+
+    def overflowed() -> tuple[Tensor, Tensor]:
+        exponentials = scores().float().exp()
+        total = exponentials.sum(-1, keepdim=True)
+        return (exponentials @ v.float() / total).double(), total.log()[..., 0].double()
+
+    def unseen_nan() -> tuple[Tensor, Tensor]:
+        out, lse = _attend(q, k, v, factor, hidden)
+        empty = lse == -math.inf
+        return out.masked_fill(empty[..., None], math.nan), lse.masked_fill(empty, math.nan)
+
+    def last_tile() -> tuple[Tensor, Tensor]:
+        start = (keys - 1) // tile * tile
+        later = None if hidden is None else hidden[:, start:]
+        return _attend(q, k[..., start:, :], v[..., start:, :], factor, later)
+
+    def rounded_sum() -> Tensor:
+        largest = scores().amax(-1, keepdim=True)
+        return (largest + _exp(scores(), largest).to(q.dtype).double().sum(-1, keepdim=True).log())[..., 0]
+
+    found["out"] |= {
+        "never_rescaled": never_rescaled,
+        "accumulator_not_rescaled": lambda: first_and_last(1),
+        "sum_not_rescaled": lambda: first_and_last(0),
+        "not_divided": not_divided,
+    }
+    for part in (0, 1):
+        add("overflow", part, overflowed)
+        add("unseen_nan", part, unseen_nan)
+        if tile < keys:
+            add("last_tile_only", part, last_tile)
+    found["lse"] |= {
+        "lse_without_maximum": lambda: scores().logsumexp(-1) - scores().amax(-1),
+        "lse_is_maximum": lambda: scores().amax(-1),
+        "lse_in_base_two": lambda: scores().logsumexp(-1) / math.log(2),
+    }
+    if q.dtype in (torch.float16, torch.bfloat16):
+        found["lse"]["p_cast_before_sum"] = rounded_sum
+    if causal:
+        found["out"]["masked_after_exp"] = masked_late
+        add("masked_after_exp", 1, lambda: _attend(q, k, v, factor, None))
+    return found
+
+
+def backward(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    out: Tensor,
+    lse: Tensor,
+    grad_out: Tensor,
+    query_tile: int,
+    tile: int,
+    *,
+    causal: bool = False,
+    scale: float | None = None,
+) -> dict[str, Suspects]:
+    """What comes out where a tiled backward pass is wrong, as {"dq", "dk", "dv": by symptom}.
+
+    `query_tile` and `tile` are the numbers of queries and of keys in a tile; out and lse are the forward pass's.
+    Heads are not shared here: k and v have q's leading dimensions.
+    """
+    import torch
+
+    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    q64, k64, v64, out64, lse64, grad64 = (each.detach().double() for each in (q, k, v, out, lse, grad_out))
+    hidden = _keys_ahead(q, k) > 0 if causal else None
+
+    def gradients(
+        *, p_factor: bool = True, use_delta: bool = True, masked: bool = True, unscaled_scores: bool = False
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        scores = _scores(q, k, 1.0 if unscaled_scores else factor, hidden if masked else None)
+        p = _exp(scores, lse64[..., None])
+        ds = grad64 @ v64.mT
+        if use_delta:
+            ds = ds - (out64 * grad64).sum(-1, keepdim=True)
+        if p_factor:
+            ds = p * ds
+        return factor * (ds @ k64), factor * (ds.mT @ q64), p.mT @ grad64
+
+    def unseen_nan(index: int) -> Tensor:
+        wrong = gradients()[index]
+        return (
+            wrong.masked_fill((lse64 == -math.inf)[..., None], math.nan) if index == 0 else wrong * math.nan
+        )
+
+    def dq_of_last_tile() -> Tensor:
+        start = (k.shape[-2] - 1) // tile * tile
+        p = _exp(_scores(q, k, factor, hidden), lse64[..., None])
+        ds = p * (grad64 @ v64.mT - (out64 * grad64).sum(-1, keepdim=True))
+        return factor * (ds[..., start:] @ k64[..., start:, :])
+
+    found: dict[str, Suspects] = {"dq": {}, "dk": {}, "dv": {}}
+    for index, name in enumerate(found):
+
+        def add(symptom: str, compute: Callable[[int], Tensor], index: int = index, name: str = name) -> None:
+            found[name][symptom] = lambda: compute(index)
+
+        add("backward_not_masked", lambda index: gradients(masked=False)[index])
+        add("unseen_nan", unseen_nan)
+        add("scores_not_scaled", lambda index: gradients(unscaled_scores=True)[index])
+        if name != "dv":
+            add("delta_missing", lambda index: gradients(use_delta=False)[index])
+            add("p_missing", lambda index: gradients(p_factor=False)[index])
+            add("gradient_scale_twice", lambda index: gradients()[index] * factor)
+    found["dq"]["dq_without_scale"] = lambda: gradients()[0] / factor
+    found["dk"]["dk_without_scale"] = lambda: gradients()[1] / factor
+    found["dv"]["dv_scaled"] = lambda: gradients()[2] * factor
+
+    def dv_in_half() -> Tensor:
+        p, total = _exp(_scores(q, k, factor, hidden), lse64[..., None]), torch.zeros_like(v)
+        for start in range(0, q.shape[-2], query_tile):
+            rows = slice(start, start + query_tile)
+            total += (p[..., rows, :].mT @ grad64[..., rows, :]).to(v.dtype)
+        return total.double()
+
+    if v.dtype in (torch.float16, torch.bfloat16):
+        found["dv"]["gradients_in_half"] = dv_in_half
+    if tile < k.shape[-2]:
+        found["dq"]["dq_of_last_tile"] = dq_of_last_tile
+    return found
+
+
+def _repeated(shared: Tensor, q: Tensor) -> Tensor:
+    """K or V with each head repeated for the query heads that share it."""
+    if q.ndim < 3 or shared.shape[-3] == q.shape[-3]:
+        return shared
+    return shared.repeat_interleave(q.shape[-3] // shared.shape[-3], dim=-3)
+
+
+def _keys_ahead(q: Tensor, k: Tensor) -> Tensor:
+    """(T_q, T_k): by how many places a key stands behind the last one that the query sees."""
+    import torch
+
+    queries, keys = q.shape[-2], k.shape[-2]
+    return torch.arange(keys) - torch.arange(queries)[:, None] - (keys - queries)
+
+
+def _scores(q: Tensor, k: Tensor, factor: float, hidden: Tensor | None) -> Tensor:
+    scores = factor * (q.double() @ k.double().mT)
+    return scores if hidden is None else scores.masked_fill(hidden, -math.inf)
+
+
+def _exp(scores: Tensor, subtracted: Tensor) -> Tensor:
+    """exp(scores − subtracted), where −inf less −inf is −inf."""
+    return (scores - subtracted.masked_fill(subtracted == -math.inf, 0.0)).exp()
+
+
+def _attend(q: Tensor, k: Tensor, v: Tensor, factor: float, hidden: Tensor | None) -> tuple[Tensor, Tensor]:
+    scores = _scores(q, k, factor, hidden)
+    lse = scores.logsumexp(-1)
+    return _exp(scores, lse[..., None]) @ v.double(), lse
+
+
+def _padded(q: Tensor, k: Tensor, v: Tensor, factor: float, tile: int) -> tuple[Tensor, Tensor]:
+    """With rows of zeros behind the keys, which are counted as keys."""
+    import torch
+
+    missing = -k.shape[-2] % tile
+    k, v = (torch.nn.functional.pad(each, (0, 0, 0, missing)) for each in (k, v))
+    return _attend(q, k, v, factor, None)
+
+
+def _tile_maxima(scores: Tensor, width: int) -> Tensor:
+    """For each score the running maximum of its row once its tile has been seen."""
+    import torch
+
+    parts = (scores[..., start : start + width] for start in range(0, scores.shape[-1], width))
+    tiles = [part.amax(-1, keepdim=True).expand_as(part) for part in parts]
+    return torch.cat(tiles, -1).cummax(-1).values
+
+
+def for_tiles(wrong: Callable[[int], dict[str, Suspects]], tiles: Sequence[int]) -> dict[str, SuspectsByTile]:
+    """What the mistakes give with each of several tiles, where the size of a student's own is not known.
+
+    `wrong` is `forward` or `backward` with all but the tile filled in.
+    """
+    merged: dict[str, SuspectsByTile] = {}
+    for tile in tiles:
+        for part, suspects in wrong(tile).items():
+            for symptom, compute in suspects.items():
+                found = merged.setdefault(part, {}).setdefault(symptom, [])
+                if not found or symptom in BY_TILE:
+                    found.append(compute)
+    return merged
