@@ -6,11 +6,13 @@ READY   := $(VENV)/.ready
 SAMPLES := tests/submissions
 OUT     ?= reports
 
-.PHONY: help setup grade test test-slow lint verify stubs figures clean
+.PHONY: help setup grade test test-slow test-tritons bench lint verify stubs figures clean
 help:
 	@echo "make grade    grade the sample submissions: table, reports/<id>/report.json, reports/summary.csv"
 	@echo "make test     the kit's own tests"
 	@echo "make test-slow  those that need the network: the bundle in a fresh venv"
+	@echo "make test-tritons  the kernel tests on the other tritons that are supported"
+	@echo "make bench    what the kernel evidence costs; on an idle machine"
 	@echo "make lint     ruff and mypy"
 	@echo "make verify   stubs earn 0, solutions full marks, every mistake is caught with its own hint"
 	@echo "make stubs    write assignments/ stubs anew from solutions/"
@@ -33,6 +35,18 @@ test: $(READY)
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest tests -m slow
+
+# The wheels only, beside the venv: torch stays what it is. The interpreter cannot be mended on 3.6, compiling works.
+TRITONS := $(VENV)/tritons
+$(TRITONS)/%: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $@ 'triton==$*.*'
+
+test-tritons: $(TRITONS)/3.6 $(TRITONS)/3.8
+	ROOFLAB_TRITON_PATH=$(CURDIR)/$(TRITONS)/3.8 $(BIN)/python -m pytest tests/kernels -m 'not slow'
+	ROOFLAB_TRITON_PATH=$(CURDIR)/$(TRITONS)/3.6 $(BIN)/python -m pytest tests/kernels/test_compiled_report.py
+
+bench: $(READY)
+	@for script in tests/benchmarks/bench_*.py; do $(BIN)/python $$script; done
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -54,6 +54,7 @@ def prove(kit: Kit, spec: Assignment, only: Sequence[str] = ()) -> Proof:
     Args:
         only: names of exercises, `memory.kv_cache_bytes`; the others are left out. Empty for all.
     """
+    functions = {f"{spec.name}.{exercise.id}": set(exercise.functions) for exercise in spec.exercises}
     if only:
         spec = spec.model_copy(
             update={"exercises": tuple(e for e in spec.exercises if f"{spec.name}.{e.id}" in only)}
@@ -83,7 +84,7 @@ def prove(kit: Kit, spec: Assignment, only: Sequence[str] = ()) -> Proof:
         lanes.close()
     exercises = {name: checks for name, checks in exercises.items() if not only or name in own}
     proof.checks = sum(len(checks) for checks in exercises.values())
-    proof.problems += _gaps(spec, exercises, mistakes, complete=not proof.left_out)
+    proof.problems += _gaps(spec, functions, exercises, mistakes, complete=not proof.left_out)
     return proof
 
 
@@ -258,13 +259,15 @@ def _alike(mistakes: list[Mistake]) -> Iterator[str]:
 
 def _gaps(
     spec: Assignment,
+    functions: Mapping[str, set[str]],
     exercises: Mapping[str, list[tuple[str, bool]]],
     mistakes: list[Mistake],
     complete: bool,
 ) -> Iterator[str]:
     """What is missing: an exercise without checks or mistakes, a mistake that names no check or no exercise.
 
-    `complete` is False where mistakes could not be loaded.
+    `functions` are those of every exercise of the assignment, those included that are left out here; `complete` is
+    False where mistakes could not be loaded.
     """
     for exercise in spec.exercises:
         name = f"{spec.name}.{exercise.id}"
@@ -280,7 +283,6 @@ def _gaps(
     for name in exercises:
         if name.split(".")[0] != spec.name:
             yield f"a test in {spec.name} belongs to {name}"
-    functions = {f"{spec.name}.{exercise.id}": set(exercise.functions) for exercise in spec.exercises}
     for mistake in mistakes:
         for name in mistake.also:
             if name == mistake.exercise or not functions.get(name, set()) & functions[mistake.exercise]:

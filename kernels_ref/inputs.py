@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy
     import torch
     from torch import Tensor
 
@@ -155,16 +156,18 @@ def rows_of_scores(
     return scores.to(_dtype(dtype))
 
 
-def _generator(seed: int) -> torch.Generator:
+def _generator(seed: int) -> numpy.random.Generator:
+    import numpy
+
+    # numpy's stream is the same on every machine; PyTorch's depends on the vector width of the CPU.
+    return numpy.random.Generator(numpy.random.PCG64(seed))
+
+
+def _normal(generator: numpy.random.Generator, shape: tuple[int, ...]) -> Tensor:
+    import numpy
     import torch
 
-    return torch.Generator().manual_seed(seed)
-
-
-def _normal(generator: torch.Generator, shape: tuple[int, ...]) -> Tensor:
-    import torch
-
-    return torch.randn(shape, generator=generator)
+    return torch.from_numpy(generator.standard_normal(shape, dtype=numpy.float32))
 
 
 def _dtype(name: str) -> torch.dtype:

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 BY_TILE = frozenset(
     {
+        "accumulator_in_half",
         "accumulator_not_rescaled",
+        "causal_bound_rounded_down",
+        "divided_in_the_loop",
         "dq_of_last_tile",
         "last_tile_only",
         "never_rescaled",
@@ -43,8 +46,10 @@ def forward(
     """
     import torch
 
-    q, k, v = q.detach(), _repeated(k.detach(), q), _repeated(v.detach(), q)
+    q, shared_k, shared_v = q.detach(), k.detach(), v.detach()
+    k, v = _repeated(shared_k, q), _repeated(shared_v, q)
     right = 1 / math.sqrt(q.shape[-1])
+    padded_width = 1 << (q.shape[-1] - 1).bit_length()
     factor = right if scale is None else scale
     ahead = _keys_ahead(q, k)
     queries, keys = ahead.shape
@@ -56,6 +61,8 @@ def forward(
     }
     if scale is not None:
         variants["scale_ignored"] = (right, 0)
+    elif padded_width != q.shape[-1]:
+        variants["scale_of_padded_width"] = (1 / math.sqrt(padded_width), 0)
     if causal:
         variants |= {
             "diagonal_hidden": (factor, -1),
@@ -72,15 +79,25 @@ def forward(
     def seen(factor: float, distance: int) -> Callable[[], tuple[Tensor, Tensor]]:
         return lambda: _attend(q, k, v, factor, ahead > distance if causal else None)
 
+    def both(symptom: str, compute: Callable[[], tuple[Tensor, Tensor]]) -> None:
+        add(symptom, 0, compute)
+        add(symptom, 1, compute)
+
     for symptom, (wrong_factor, distance) in variants.items():
-        add(symptom, 0, seen(wrong_factor, distance))
-        add(symptom, 1, seen(wrong_factor, distance))
+        both(symptom, seen(wrong_factor, distance))
     hidden = ahead > 0 if causal else None
     whole = keys // tile * tile
     if 0 < whole < keys and not causal:
-        for part in (0, 1):
-            add("tail_dropped", part, lambda: _attend(q, k[..., :whole, :], v[..., :whole, :], factor, None))
-            add("tail_not_masked", part, lambda: _padded(q, k, v, factor, tile))
+        both("tail_dropped", lambda: _attend(q, k[..., :whole, :], v[..., :whole, :], factor, None))
+        both("tail_not_masked", lambda: _padded(q, k, v, factor, tile))
+    if queries < keys and not causal:
+        counted = (k[..., :queries, :], v[..., :queries, :])
+        both("query_count_for_keys", lambda: _attend(q, *counted, factor, None))
+    if k is not shared_k:
+        both("heads_modulo", lambda: _attend(q, _cycled(shared_k, q), _cycled(shared_v, q), factor, hidden))
+    if causal:
+        cut = _beyond_bound(queries, keys, min(tile, 64), tile)
+        both("causal_bound_rounded_down", lambda: _attend(q, k, v, factor, (ahead > 0) | cut))
 
     def scores() -> Tensor:
         return _scores(q, k, factor, hidden)
@@ -106,6 +123,22 @@ def forward(
     def not_divided() -> Tensor:
         _, last, values = running()
         return last @ values
+
+    def divided_in_the_loop() -> Tensor:
+        all_scores, (_, last, values) = scores(), running()
+        ends = ((torch.arange(keys) // tile + 1) * tile - 1).clamp(max=keys - 1)
+        sums = _exp(all_scores.logcumsumexp(-1)[..., ends], _tile_maxima(all_scores, tile))
+        return (last / sums.masked_fill(sums == 0, 1.0)) @ values
+
+    def accumulator_in_half() -> Tensor:
+        first, last, values = running()
+        maxima, total = _tile_maxima(scores(), tile), torch.zeros_like(q, dtype=torch.float64)
+        for start in range(0, keys, tile):
+            part, before = slice(start, start + tile), max(start - 1, 0)
+            shrunk = total * _exp(maxima[..., before, None], maxima[..., start, None])
+            total = shrunk + first[..., part].to(q.dtype).double() @ values[..., part, :]
+            total = total.to(q.dtype).double()
+        return over(total, last)
 
     def masked_late() -> Tensor:
         return _exp(scores(), _scores(q, k, factor, None).logsumexp(-1, keepdim=True)) @ v.double()
@@ -134,12 +167,12 @@ def forward(
         "accumulator_not_rescaled": lambda: first_and_last(1),
         "sum_not_rescaled": lambda: first_and_last(0),
         "not_divided": not_divided,
+        "divided_in_the_loop": divided_in_the_loop,
     }
-    for part in (0, 1):
-        add("overflow", part, overflowed)
-        add("unseen_nan", part, unseen_nan)
-        if tile < keys:
-            add("last_tile_only", part, last_tile)
+    both("overflow", overflowed)
+    both("unseen_nan", unseen_nan)
+    if tile < keys:
+        both("last_tile_only", last_tile)
     found["lse"] |= {
         "lse_without_maximum": lambda: scores().logsumexp(-1) - scores().amax(-1),
         "lse_is_maximum": lambda: scores().amax(-1),
@@ -147,6 +180,7 @@ def forward(
     }
     if q.dtype in (torch.float16, torch.bfloat16):
         found["lse"]["p_cast_before_sum"] = rounded_sum
+        found["out"]["accumulator_in_half"] = accumulator_in_half
     if causal:
         found["out"]["masked_after_exp"] = masked_late
         add("masked_after_exp", 1, lambda: _attend(q, k, v, factor, None))
@@ -237,6 +271,20 @@ def _repeated(shared: Tensor, q: Tensor) -> Tensor:
     if q.ndim < 3 or shared.shape[-3] == q.shape[-3]:
         return shared
     return shared.repeat_interleave(q.shape[-3] // shared.shape[-3], dim=-3)
+
+
+def _cycled(shared: Tensor, q: Tensor) -> Tensor:
+    """K or V with its heads in turn: query head h reads head h modulo their number."""
+    heads, shared_heads = q.shape[-3], shared.shape[-3]
+    return shared[..., [head % shared_heads for head in range(heads)], :, :]
+
+
+def _beyond_bound(queries: int, keys: int, rows: int, tile: int) -> Tensor:
+    """(T_q, T_k): keys after the last one that a tile of `rows` queries sees, rounded down to whole tiles."""
+    import torch
+
+    last = (torch.arange(queries) // rows + 1) * rows + keys - queries
+    return torch.arange(keys) >= (last // tile * tile)[:, None]
 
 
 def _keys_ahead(q: Tensor, k: Tensor) -> Tensor:

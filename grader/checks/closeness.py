@@ -34,6 +34,9 @@ ROWS = 16
 SMALL_BLOCK = 1e-3
 """A block this much smaller than most is measured as if it were so large: fp64 knows weights of e^-700, fp32 has 0."""
 
+SHARE_OF_NATURAL = 0.1
+"""And as if it had at least this share of the size that its terms have before they cancel."""
+
 
 def close(
     got: Any,
@@ -42,6 +45,7 @@ def close(
     *,
     rows: int = -2,
     exponent: float = 0.0,
+    natural: float = 0.0,
     name: str = "it",
     hidden: bool = False,
 ) -> tuple[bool, str]:
@@ -54,6 +58,7 @@ def close(
         rows: the dimension that blocks of rows are taken along.
         exponent: the largest number that the function must exponentiate before anything is subtracted, a score
             or an lse; 0 where it exponentiates nothing.
+        natural: root mean square of the elements if none of their terms cancelled; 0 where nothing cancels.
         name: what the tensor is called in messages.
         hidden: the message tells neither a place nor a number.
     """
@@ -80,7 +85,7 @@ def close(
         for each in (wanted, found_values, trusted)
     )
     rounding = ROUNDING_UNITS * torch.finfo(dtype).eps + EXPONENT_UNITS * FP32_EPSILON * (1 + exponent)
-    return _compare(found_values, wanted, trusted, rounding, name, hidden)
+    return _compare(found_values, wanted, trusted, rounding, natural, name, hidden)
 
 
 def relative_error(got: Tensor, reference: Tensor) -> float:
@@ -121,23 +126,34 @@ def nearest(got: Any, reference: Tensor, suspects: Mapping[str, Suspect]) -> str
 
 
 def _compare(
-    got: Tensor, wanted: Tensor, trusted: Tensor, rounding: float, name: str, hidden: bool
+    got: Tensor,
+    wanted: Tensor,
+    trusted: Tensor,
+    rounding: float,
+    natural: float,
+    name: str,
+    hidden: bool,
 ) -> tuple[bool, str]:
     """Over all rows and over each block of rows, which are the first dimension."""
-    # Errors of a block vary: it may do as badly as the trusted implementation does over all.
-    overall_trusted = _ratio(float((trusted - wanted).norm()), float(wanted.norm()))
+    typical = float(wanted.norm()) / max(wanted.numel(), 1) ** 0.5  # root mean square of an element
+    least = max(SMALL_BLOCK * typical, SHARE_OF_NATURAL * natural)
+
+    def errors(part: slice) -> tuple[float, float]:
+        """Relative errors of what came back, and of the trusted answer."""
+        right = wanted[part]
+        size = max(float(right.norm()), least * right.numel() ** 0.5)
+        found, known = (float((each[part] - right).norm()) for each in (got, trusted))
+        return _ratio(found, size), _ratio(known, size)
+
+    overall, overall_trusted = errors(slice(None))
     worst, place, allowed_there = 0.0, "", 0.0
-    typical = float(wanted.norm()) / max(len(wanted), 1) ** 0.5  # norm of a row
     for start in range(0, len(wanted), ROWS):
-        part = slice(start, start + ROWS)
-        size = max(float(wanted[part].norm()), SMALL_BLOCK * typical * len(wanted[part]) ** 0.5)
-        error = _ratio(float((got[part] - wanted[part]).norm()), size)
-        trusted_here = _ratio(float((trusted[part] - wanted[part]).norm()), size)
+        error, trusted_here = errors(slice(start, start + ROWS))
+        # Errors of a block vary: it may do as badly as the trusted implementation does over all.
         allowed = FACTOR * max(overall_trusted, trusted_here) + rounding
         if error > allowed and error - allowed > worst:
             worst, allowed_there = error, allowed
             place = f"rows {start} to {min(start + ROWS, len(wanted)) - 1} of {name}"
-    overall = _ratio(float((got - wanted).norm()), float(wanted.norm()))
     allowed = FACTOR * overall_trusted + rounding
     if not worst and overall <= allowed:
         return True, ""

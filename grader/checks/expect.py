@@ -95,6 +95,7 @@ class Expect:
         name: str = "it",
         rows: int = -2,
         exponent: float = 0.0,
+        natural: float = 0.0,
         suspects: Mapping[str, Callable[[], Any] | Sequence[Callable[[], Any]]] | None = None,
     ) -> None:
         """Compare a tensor with an fp64 reference, by what a trusted computation in low precision is off.
@@ -107,11 +108,19 @@ class Expect:
             name: what the tensor is called ("dk").
             rows: the dimension whose blocks are looked at one by one.
             exponent: the largest score or lse behind it, which a rounding more makes that much worse.
+            natural: how large its elements would be if their terms did not cancel.
             suspects: by symptom, what a usual mistake gives; the one that `got` is near to is the symptom.
         """
         __tracebackhide__ = True
         right, message = closeness.close(
-            got, reference, low_precision, rows=rows, exponent=exponent, name=name, hidden=self.hidden
+            got,
+            reference,
+            low_precision,
+            rows=rows,
+            exponent=exponent,
+            natural=natural,
+            name=name,
+            hidden=self.hidden,
         )
         if not right:
             symptom = closeness.nearest(got, reference, suspects or {})

@@ -138,11 +138,18 @@ def _gpu(card: str) -> Gpu:
 
 
 def _require_triton() -> None:
-    missing = [library for library in ("torch", "triton") if importlib.util.find_spec(library) is None]
+    missing = [library for library in ("torch", "triton") if not _is_installed(library)]
     if missing:
         linux = sys.platform.startswith("linux")
         remedy = "pip install -e '.[kernels]'" if linux else "use Linux, a container or Colab"
         raise BadInput(f"needs Linux with torch and triton: no {' and no '.join(missing)} here; {remedy}")
+
+
+def _is_installed(library: str) -> bool:
+    try:
+        return importlib.util.find_spec(library) is not None
+    except ImportError:  # an import hook may refuse a library by raising
+        return False
 
 
 def _here(task: Task, *, quiet: bool) -> Answer:

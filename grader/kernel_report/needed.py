@@ -79,12 +79,15 @@ _ATTENTION = (("q", "query"), ("k", "key"), ("v", "value"))
 
 
 def _pairs(q: Shape, k: Shape, others: Mapping[str, Any]) -> int:
-    """Pairs of a query and a key it sees, of all heads; causal is aligned bottom-right."""
+    """Pairs of a query and a key it sees, of all heads; causal is aligned bottom-right.
+
+    A function that does not say whether it is causal may be: the fewer pairs are the bound.
+    """
     heads = 1
     for size in q[:-2]:
         heads *= size
     queries, keys = q[-2], k[-2]
-    if any(others.get(name) is True for name in ("causal", "is_causal")):
+    if not any(others.get(name) is False for name in ("causal", "is_causal")):
         return heads * sum(max(0, min(at + keys - queries + 1, keys)) for at in range(queries))
     return heads * queries * keys
 

@@ -227,7 +227,7 @@ def _launch(paper: Paper, launch: Launch, count: int, stopped: bool) -> None:
     )
     _traffic(paper, launch)
     work = [f"{count_text(flops)}FLOP of dots in {dtype}" for dtype, flops in launch.dot_flops.items()]
-    work += [f"{count_text(launch.exps)}exp, log, sqrt and the like"] if launch.exps else []
+    work += [f"{count_text(launch.exps)}exps (logs, roots and the like included)"] if launch.exps else []
     work += [f"{count_text(launch.atomics)}elements updated atomically"] if launch.atomics else []
     if work:
         paper.line(", ".join(work), indent=2, label="work")
@@ -312,7 +312,9 @@ def _not_compiled(paper: Paper, report: CompiledLaunch, which: str) -> None:
 
 def _bound(paper: Paper, bound: Bound, gpu: Gpu) -> None:
     times = {"tensor cores": bound.tensor_s, "exp": bound.exp_s, "HBM": bound.hbm_s, "L2": bound.l2_s}
-    parts = ", ".join(f"{name} {time_text(time)}" for name, time in times.items() if time)
+    parts = ", ".join(
+        f"{name} {time_text(time)}" for name, time in times.items() if time and time > 0.01 * bound.time_s
+    )
     if not parts:
         return
     paper.line(

@@ -117,7 +117,8 @@ def candidates(
     if named or not needed:
         # With nothing needed and nothing said, tensors that are optional stay out, as in any call f().
         return [_completed(function, Inputs(named), others, free)]
-    guesses = []
+    guesses: list[Inputs] = []
+    failed: CannotGuess | None = None
     fitting = list(families.matching([each.name for each in free], _named(function)))
     if not fitting and len(needed) == 1 and _scalar(needed[0], ()) is None:
         fitting = list(families.lone(needed[0].name))
@@ -125,9 +126,12 @@ def candidates(
         said = f"{', '.join(leading)} as in {family.name}"
         for tensors in family.tensors:
             guess = Inputs(dict(zip(leading, tensors, strict=True)), assumed=said)
-            guesses.append(_completed(function, guess, others, free))
+            try:
+                guesses.append(_completed(function, guess, others, free))
+            except CannotGuess as error:  # a family that takes fewer parameters; the first says most
+                failed = failed or error
     if not guesses:
-        raise _cannot(function, [each for each in needed if _scalar(each, ()) is None] or needed)
+        raise failed or _cannot(function, [each for each in needed if _scalar(each, ()) is None] or needed)
     return [
         replace(guess, ragged={name: families.ragged(tensor) for name, tensor in guess.tensors.items()})
         for guess in guesses

@@ -67,14 +67,17 @@ def double(x):
 """
 )
 
-# Runs interpreted, where an arange may have any length.
+# Runs interpreted, where a kernel may read any global.
 UNCOMPILED = (
     HEAD
     + """\
+FACTOR = 2
+
+
 @triton.jit
 def copy_kernel(x_ptr, out_ptr, N: tl.constexpr):
     i = tl.arange(0, N)
-    tl.store(out_ptr + i, tl.load(x_ptr + i))
+    tl.store(out_ptr + i, FACTOR * tl.load(x_ptr + i))
 
 
 def copy(x):

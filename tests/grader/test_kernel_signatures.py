@@ -46,6 +46,14 @@ def embedding(ids, table):
     """Indices first."""
 
 
+def gemv(a, x):
+    """A matrix and a vector."""
+
+
+def decode(q, k, v, lengths):
+    """Attention, and something else."""
+
+
 def anything(data):
     """A lone tensor."""
 
@@ -75,7 +83,8 @@ def test_attention_is_tried_with_and_without_a_batch(function):
 def test_a_flag_that_must_be_given_is_guessed_and_said():
     """is_causal=True; a default stays what it is."""
     (first, *_) = candidates(grouped_query, [], {})
-    assert first.others == {"is_causal": True} and "is_causal=True" in first.assumed
+    assert first.others == {"is_causal": True}
+    assert "is_causal=True" in first.assumed
     assert candidates(attention, [], {})[0].others == {}
 
 
@@ -94,7 +103,8 @@ def test_guesses_come_with_sizes_that_no_tile_divides():
     (first, *_) = candidates(attention, [], {})
     T, D = first.tensors["q"].shape[1:]
     assert first.ragged["q"] == first.ragged["k"]
-    assert first.ragged["q"].shape[1] % 2 == 1 and first.ragged["q"].shape[1] < T
+    assert first.ragged["q"].shape[1] % 2 == 1
+    assert first.ragged["q"].shape[1] < T
     assert first.ragged["q"].shape[2] == D
     assert candidates(attention, [parse_shape("2,64,32")], {})[0].ragged == {}
 
@@ -116,10 +126,18 @@ def test_the_functions_name_tells_which_of_two_families_comes_first():
     assert any(len(each.tensors["weight"].shape) == 1 for each in candidates(linear, [], {}))
 
 
+def test_a_family_that_leaves_a_parameter_open_gives_way_to_one_that_does_not():
+    """a alone would be rows; of q, k, v, lengths only the last is asked for."""
+    assert _first(gemv)["x"] == _first(gemv)["a"][1:]
+    with pytest.raises(CannotGuess, match="cannot guess lengths of decode"):
+        candidates(decode, [], {})
+
+
 def test_indices_are_integers():
     """ids int64, and the table in the dtype that the run is about."""
     tensors = candidates(embedding, [], {})[0].tensors
-    assert tensors["ids"].dtype == "int64" and tensors["table"].dtype == ""
+    assert tensors["ids"].dtype == "int64"
+    assert tensors["table"].dtype == ""
 
 
 @pytest.mark.parametrize("function", [softmax, anything])
@@ -144,9 +162,11 @@ def test_shapes_by_name_and_values_by_name_leave_nothing_to_guess():
     given = [parse_shape("data=8"), parse_shape("lookup=4,4:int32")]
     (inputs,) = candidates(odd, given, {"n_groups": 2, "fast": True})
     assert inputs.tensors == {"data": TensorOf((8,)), "lookup": TensorOf((4, 4), "int32")}
-    assert inputs.others == {"n_groups": 2, "fast": True} and inputs.assumed == ""
+    assert inputs.others == {"n_groups": 2, "fast": True}
+    assert inputs.assumed == ""
     (inputs,) = candidates(odd, given, {"n_groups": 2})
-    assert inputs.others["fast"] is False and inputs.assumed == "fast=False"
+    assert inputs.others["fast"] is False
+    assert inputs.assumed == "fast=False"
 
 
 def test_shapes_without_names_go_into_star_arguments():

@@ -7,11 +7,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from .. import places
 from ..evidence import CompiledLaunch, Finding
 from ..faults import KernelFault, UnsupportedTriton
 from .compiling import Kept, compile_kernel, launch_failed
 from .device import stand_in_device
-from .messages import advise, launch_line, one_line, raised_at
+from .messages import advise, one_line
 from .targets import Target, target_named
 
 # Of a launch, by the CUDA C++ Programming Guide: x has 31 bits, y and z 16.
@@ -132,7 +133,7 @@ class Session:
         if refused and kept.launch.compiles:
             update |= {"compiles": False, "message": refused}
         if (refused or not kept.launch.compiles) and not kept.launch.error_place.line:
-            update["error_place"] = launch_line()
+            update["error_place"] = places.here()[0]
         if kept.ends_tuning and self.config_count > 1:
             update["notes"] = ("an autotuner does not pass over this error: the launch fails with it",)
         self.seen.append(kept.launch.model_copy(update=update))
@@ -140,7 +141,7 @@ class Session:
     def failed(self, jit: Any, message: str) -> None:
         """Add a launch that triton refused before compiling."""
         update = {"config_index": self.config_index, "config_count": self.config_count}
-        self.seen.append(launch_failed(jit, self.target, message, launch_line()).model_copy(update=update))
+        self.seen.append(launch_failed(jit, self.target, message, places.here()[0]).model_copy(update=update))
 
     def launches(self) -> tuple[CompiledLaunch, ...]:
         """Return the reports in the order of the launches, equal ones once."""
@@ -307,7 +308,7 @@ def compile_call(
 
 def _cuda_only(error: Exception) -> KernelFault | None:
     """Return a fault of its own where host code insisted on a CUDA device."""
-    place = raised_at(error)
+    place = places.of_traceback(error.__traceback__)[0]
     insists = isinstance(error, AssertionError) and "is_cuda" in place.source
     if not insists and not any(text in str(error) for text in NO_GPU):
         return None

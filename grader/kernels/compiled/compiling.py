@@ -12,9 +12,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from .. import places
 from ..evidence import CompiledLaunch, Place
 from .machine_code import instructions, resources
-from .messages import definition, explain, line_of
+from .messages import definition, explain
 from .notes import cannot_run, notes_on
 from .targets import WARP_THREADS, Target, occupancy
 
@@ -70,7 +71,7 @@ def compile_kernel(
     file, number = definition(kernel)
     launch = CompiledLaunch(
         kernel=kernel.fn.__name__,
-        place=line_of(file, number),
+        place=places.line(file, number),
         target=target.name,
         signature={name: str(kind) for name, kind in signature.items()},
         config=_config(kernel, constants, options),
@@ -229,7 +230,7 @@ def launch_failed(kernel: Any, target: Target, message: str, place: Place) -> Co
     file, number = definition(kernel)
     return CompiledLaunch(
         kernel=kernel.fn.__name__,
-        place=line_of(file, number),
+        place=places.line(file, number),
         target=target.name,
         compiles=False,
         message=message,

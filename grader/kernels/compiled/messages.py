@@ -2,18 +2,16 @@
 
 import ast
 import linecache
-import os
 import re
 import sys
 import traceback
-from pathlib import Path
 from typing import Any
 
+from .. import places
 from ..evidence import Place
 from .machine_code import first_complaint
 
 MESSAGE_LIMIT = 600
-_OURS = str(Path(__file__).resolve().parent.parent) + os.sep
 
 # What the compiler says, and what to do about it. The words are those of triton 3.6 to 3.8; what matches nothing
 # is shown as the compiler put it.
@@ -146,7 +144,7 @@ def explain(error: BaseException, kernel: Any, output: str) -> Explained:
         found = re.search(r'loc\("([^"]+)":(\d+):\d+\)|^(\S+\.py):(\d+):\d+: error', output, re.MULTILINE)
         place = Place()
         if found:
-            place = line_of(found.group(1) or found.group(3), int(found.group(2) or found.group(4)))
+            place = places.line(found.group(1) or found.group(3), int(found.group(2) or found.group(4)))
         said = re.search(r"error: (.*)", output)
         reason = said.group(1) if said else "a pass failed and gives no reason"
         return Explained(one_line(f"triton cannot lower this kernel for the target: {reason}"), place)
@@ -162,8 +160,8 @@ def _of_front_end(error: BaseException, kernel: Any) -> Explained:
         complaint = str(getattr(current, "error_message", None) or "") or complaint
         start = sources.get(str(getattr(current, "src", "")))
         number = getattr(current.node, "lineno", None)
-        if start is not None and number is not None and is_students(start[0]):
-            place = line_of(start[0], start[1] + number - 1)
+        if start is not None and number is not None and places.is_students(start[0]):
+            place = places.line(start[0], start[1] + number - 1)
         current = current.__cause__
     return Explained(advise(complaint or _failed_check(current)), place)
 
@@ -221,37 +219,6 @@ def _place_in_ptx(output: str, number: int) -> Place:
     files = dict(re.findall(r'^\s*\.file\s+(\d+)\s+"([^"]+)"', output, re.MULTILINE))
     for text in reversed(lines[:number]):
         found = re.match(r"\s*\.loc\s+(\d+)\s+(\d+)", text)
-        if found and found.group(1) in files and is_students(files[found.group(1)]):
-            return line_of(files[found.group(1)], int(found.group(2)))
+        if found and found.group(1) in files and places.is_students(files[found.group(1)]):
+            return places.line(files[found.group(1)], int(found.group(2)))
     return Place()
-
-
-def line_of(file: str, number: int) -> Place:
-    """A line of a file that Python knows."""
-    return Place(file=file, line=number, source=linecache.getline(file, number).strip())
-
-
-def is_students(file: str) -> bool:
-    """Whether a file is neither ours nor a library's nor Python's own."""
-    if not file or file.startswith(("<", _OURS, os.path.dirname(os.__file__) + os.sep)):
-        return False
-    libraries = [getattr(sys.modules.get(name), "__file__", None) for name in ("triton", "torch", "numpy")]
-    folders = [os.path.dirname(each) + os.sep for each in libraries if each]
-    return "site-packages" + os.sep not in file and not file.startswith(tuple(folders))
-
-
-def launch_line() -> Place:
-    """Return the student's line that is calling into triton now."""
-    for frame, number in traceback.walk_stack(sys._getframe(1)):
-        if is_students(frame.f_code.co_filename):
-            return line_of(frame.f_code.co_filename, number)
-    return Place()
-
-
-def raised_at(error: BaseException) -> Place:
-    """Return the innermost of the student's lines that an exception passed."""
-    place = Place()
-    for frame, number in traceback.walk_tb(error.__traceback__):
-        if is_students(frame.f_code.co_filename):
-            place = line_of(frame.f_code.co_filename, number)
-    return place

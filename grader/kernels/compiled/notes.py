@@ -6,8 +6,8 @@ from math import prod
 from typing import Any
 
 from ..evidence import CompiledLaunch
+from ..places import is_students
 from .machine_code import Instructions
-from .messages import is_students
 from .targets import THREADS_PER_BLOCK, Target
 
 # A dot as triton's first representation prints it; "ieee" is what it leaves out.

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import places
 from ..evidence import Finding
 from ..faults import KernelFault
-from . import number_formats, patches, places
+from . import number_formats, patches
 from .number_formats import Array
 
 # Two tilings sum in another order: bf16 outputs then differ by a few roundings of 2^-9, wrong ones by far more.

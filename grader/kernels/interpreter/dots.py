@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import places
 from ..evidence import Finding
 from ..faults import KernelFault, UnsupportedTriton
-from . import number_formats, patches, places
+from . import number_formats, patches
 from .number_formats import BF16, FP8, FP16, FP32, Array
 
 HOPPER = ("cuda", 90, 32)

@@ -5,9 +5,9 @@ import re
 import traceback
 from types import TracebackType
 
+from .. import places
 from ..evidence import Finding, Place
 from ..faults import KernelFault, NeedsGpu, UnsupportedTriton
-from . import places
 
 # Texts of torch and triton where something asks for a CUDA device that is not there.
 _NO_DEVICE = (

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import places
 from ..faults import NeedsGpu
-from . import patches, places
+from . import patches
 from .number_formats import FP32, FP64, Array
 
 Function = Callable[..., Any]

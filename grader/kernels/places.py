@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from types import FrameType, TracebackType
 
-from ..evidence import Place
+from .evidence import Place
 
-_OURS = str(Path(__file__).resolve().parent.parent) + os.sep
+_OURS = str(Path(__file__).resolve().parent) + os.sep
 _INTERPRETER = os.path.join("runtime", "interpreter.py")
 _PYTHON = os.path.dirname(os.__file__) + os.sep
 
@@ -58,15 +58,15 @@ def line(file: str, number: int) -> Place:
 
 def is_students(file: str) -> bool:
     """Whether a file is neither ours nor a library's nor Python's own."""
-    if file.startswith("<") or file.startswith(_OURS):
+    if not file or file.startswith(("<", _OURS, _PYTHON)):
         return False
-    return "site-packages" + os.sep not in file and not file.startswith((_PYTHON, *_triton_folder()))
+    return "site-packages" + os.sep not in file and not file.startswith(_library_folders())
 
 
-def _triton_folder() -> tuple[str, ...]:
-    # By where it was imported from: a student's own folder may be called triton.
-    triton = sys.modules.get("triton")
-    return (os.path.dirname(triton.__file__) + os.sep,) if triton is not None and triton.__file__ else ()
+def _library_folders() -> tuple[str, ...]:
+    # By where they were imported from: a student's own folder may be called triton.
+    files = [getattr(sys.modules.get(name), "__file__", None) for name in ("triton", "torch", "numpy")]
+    return tuple(os.path.dirname(file) + os.sep for file in files if file)
 
 
 def _kernel_of(frame: FrameType | None) -> str:

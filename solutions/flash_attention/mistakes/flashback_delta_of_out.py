@@ -1,0 +1,29 @@
+"""delta is the sum of out · out."""
+
+from torch import Tensor
+
+from ._backward import run
+
+EXERCISE = "flash_backward"
+HINT = "Your delta has no gradient in it: one of the two factors of each product has to be grad_out."
+FAILS = (
+    "test_gradients_are_those_of_attention",
+    "test_gradients_add_up_over_all_tiles",
+    "test_gradients_of_ragged_shapes",
+)
+SYMPTOMS = ("delta_of_out",)
+ALSO = ()
+
+
+def flash_backward(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    out: Tensor,
+    lse: Tensor,
+    grad_out: Tensor,
+    causal: bool = False,
+    scale: float | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Wrong: see the module."""
+    return run(q, k, v, out, lse, grad_out, causal, scale, "delta_of_out")

@@ -1,0 +1,32 @@
+"""dV is multiplied by the scale."""
+
+from torch import Tensor
+
+from ._backward import run
+
+EXERCISE = "flash_backward"
+HINT = (
+    "Your dV has the factor `scale`, which belongs to the scores: V meets the probabilities only, "
+    "after the softmax."
+)
+FAILS = (
+    "test_gradients_are_those_of_attention",
+    "test_gradients_add_up_over_all_tiles",
+    "test_gradients_of_ragged_shapes",
+)
+SYMPTOMS = ("dv_scaled",)
+ALSO = ()
+
+
+def flash_backward(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    out: Tensor,
+    lse: Tensor,
+    grad_out: Tensor,
+    causal: bool = False,
+    scale: float | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Wrong: see the module."""
+    return run(q, k, v, out, lse, grad_out, causal, scale, "dv_scaled")

@@ -1,0 +1,21 @@
+"""The mean is subtracted, as LayerNorm does."""
+
+from torch import Tensor
+
+from ._norms import run_rms_norm
+
+EXERCISE = "rms_norm_triton"
+HINT = "You subtract the row's mean first, which is LayerNorm. RMSNorm takes the row as it is, mean and all."
+FAILS = (
+    "test_every_row_is_divided_by_its_own_root",
+    "test_a_width_need_not_be_a_power_of_two",
+    "test_epsilon_is_inside_the_root",
+    "test_rows_may_lie_apart",
+)
+SYMPTOMS = ("mean_subtracted",)
+ALSO = ()
+
+
+def rms_norm_triton(x: Tensor, weight: Tensor, eps: float = 1e-5) -> Tensor:
+    """Wrong: see the module."""
+    return run_rms_norm(x, weight, eps, "mean_subtracted")
