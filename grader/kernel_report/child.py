@@ -7,6 +7,7 @@ The code is the user's own: nothing is confined.
 
 import bdb
 import os
+import pdb
 import sys
 import time
 import warnings
@@ -42,6 +43,7 @@ def main() -> None:
             return
         task = Task.model_validate_json(line)
         sys.stdin = open(os.devnull)  # noqa: SIM115 - the function must not wait for input
+        _pass_over_breakpoints()
         sys.argv = [str(task.file)]  # a file that reads arguments while it is imported gets none
         progress.end_with_parent(stream)
 
@@ -58,6 +60,16 @@ def main() -> None:
         _write(result, Answer(problem=str(error)))
     except KeyboardInterrupt:
         os._exit(130)  # Ctrl-C goes to the whole terminal; the parent says what there is to say
+
+
+def _pass_over_breakpoints() -> None:
+    """Nobody can type into this process; `--debug` interprets in the command's own."""
+
+    def go_on(*args: Any, **kwargs: Any) -> None:
+        return None
+
+    sys.breakpointhook = go_on
+    pdb.set_trace = go_on
 
 
 def _write(result: Path, answer: Answer) -> None:
@@ -122,10 +134,11 @@ def _first_that_works(task: Task, function: Callable[..., Any], tries: list[Inpu
                 again = _second_look(task, function, inputs, dtype) if well and inputs.ragged else None
                 return answer.model_copy(update={"second_look": again})
             answers.append(answer)
-            if isinstance(error, KernelFault):
-                findings.setdefault(dtype, error.finding)
             sizes = ", ".join(f"{each.name} {'×'.join(map(str, each.shape))}" for each in answer.inputs)
             refused.append(f"{dtype}, {sizes}: {answer.problem}")
+            if isinstance(error, KernelFault):
+                findings[dtype] = error.finding
+                break  # the inputs were the function's, the dtype was not
     # None works: that whose kernels were reached, else the first, which the user most likely has in mind.
     best = next((each for each in answers if each.evidence.launches), answers[0])
     others = [reason for each, reason in zip(answers, refused, strict=True) if each is not best]

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.kernel_report.needed import Needed
+from grader.kernel_report.paper import LABEL, Paper
 from grader.kernel_report.task import Answer
 from grader.kernel_report.words import DTYPES, bytes_text, count_text, kib_text, plural, shape_text, time_text
 from grader.kernels.evidence import CompiledLaunch, Finding, Launch
@@ -15,46 +16,11 @@ from grader.kernels.speed_of_light import Bound, SpeedOfLight
 from grader.printable import printable
 from specs.gpu import Gpu
 
-WIDTH = 100
-"""Columns; a narrower terminal gets shorter lines."""
-_NARROWEST = 60
-_LABEL = 11
 _MOST_LAUNCHES = 4
 _MOST_FINDINGS = 4
 _MOST_CONFIGS = 3
 _MOST_TENSORS = 8
 _FAULT = "bold white on red"
-
-
-class Paper:
-    """Lines of a report on a console: wrapped between words, continued under their label."""
-
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self.width = min(WIDTH, max(_NARROWEST, console.width)) if console.is_terminal else WIDTH
-
-    def line(
-        self, text: str, style: str = "", *, indent: int = 0, label: str = "", label_style: str = "dim"
-    ) -> None:
-        """Print one paragraph; `label` stands before its first line, in a column of its own."""
-        column = indent + (_LABEL if label else 0)
-        width = self.width - column
-        for number, part in enumerate(_wrapped(printable(text, 4000), width)):
-            start = f"{label:<{_LABEL}}" if label and not number else " " * (column - indent)
-            shown = Text.assemble(" " * indent, (start, label_style if not number else ""), (part, style))
-            self.console.print(shown, soft_wrap=True)
-
-    def heading(self, title: str, style: str, text: str) -> None:
-        """Print a title and what follows it, continued at an indent of two."""
-        lines = _wrapped(printable(f"{title}  {text}" if text else title, 4000), self.width - 2)
-        first = lines[0][len(title) :] if lines[0].startswith(title) else ""
-        self.console.print(Text.assemble((title, style), first), soft_wrap=True)
-        for part in lines[1:]:
-            self.console.print(Text(f"  {part}"), soft_wrap=True)
-
-    def gap(self) -> None:
-        """Print an empty line."""
-        self.console.print()
 
 
 def show(
@@ -210,8 +176,9 @@ def _configs(built: Answer, report: CompiledLaunch) -> list[CompiledLaunch]:
 
 def _sizes(grid: Sequence[int]) -> str:
     total = math.prod(grid)
-    many = sum(size != 1 for size in grid) > 1
-    return f"{plural(total, 'program')}{f' ({shape_text(grid)})' if many else ''}"
+    while len(grid) > 1 and grid[-1] == 1:  # the interpreter fills up to three
+        grid = grid[:-1]
+    return f"{plural(total, 'program')}{f' ({shape_text(grid)})' if len(grid) > 1 else ''}"
 
 
 def _config(config: dict[str, object]) -> str:
@@ -248,7 +215,7 @@ def _traffic(paper: Paper, launch: Launch) -> None:
     if len(rows) == 1:
         return
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    widths[0] = max(widths[0], _LABEL - 2)
+    widths[0] = max(widths[0], LABEL - 2)
     for number, row in enumerate(rows):
         aligned = [
             f"{cell:<{width}}" if column < 2 else f"{cell:>{width}}"
@@ -403,16 +370,3 @@ def _again(ran: Answer) -> str:
     if look.problem:
         return f"; sizes that no tile divides are refused ({sizes}: {look.problem})"
     return f", nor with sizes that no tile divides: {sizes}"
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most `width` columns, broken at spaces; words that are longer stay whole."""
-    lines: list[str] = []
-    current = ""
-    for word in text.split(" "):
-        if current and len(current) + 1 + len(word) > width:
-            lines.append(current.rstrip())
-            current = word
-        else:
-            current = f"{current} {word}" if current or lines or not word else word
-    return [*lines, current.rstrip()] if current.strip() or not lines else lines

@@ -126,6 +126,7 @@ def test_a_breakpoint_works_in_debug_and_finds_its_input(folder, tmp_path):
     assert "stopped in debugged" in done.stdout
     assert "typed: hello" in done.stdout
     assert "no fault found" in done.stdout
+    assert "stopped" not in done.stderr  # nor in the process that compiles
 
 
 def test_a_file_that_insists_on_a_gpu_is_told_so(folder):

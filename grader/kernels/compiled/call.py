@@ -270,7 +270,7 @@ def compile_call(
 
     if os.environ.get("TRITON_INTERPRET", "0") not in ("", "0"):
         raise UnsupportedTriton("this process interprets kernels: compile in one without TRITON_INTERPRET")
-    hooks = (
+    hooks: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
         (JITFunction, "run", _run),
         (JITFunction, "_do_compile", _do_compile),
         (Autotuner, "run", _autotune),
