@@ -63,6 +63,7 @@ figures: $(READY)
 	$(BIN)/python -m solutions.memory.figures
 	$(BIN)/python -m solutions.roofline.handout_figures
 	$(BIN)/python -m solutions.roofline.figures
+	$(BIN)/python -m solutions.flash_attention.figures
 
 clean:
 	rm -rf $(OUT) .pytest_cache .mypy_cache .ruff_cache

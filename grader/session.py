@@ -53,9 +53,10 @@ class Variants(Installed):
         first: Judge,
         judges: Iterable[Judge],
         on_report: Callable[[Judge, GradeReport], None],
+        enough: Callable[[Judge, str], bool],
     ) -> None:
         super().__init__(first)
-        self._judges, self._on_report = judges, on_report
+        self._judges, self._on_report, self._enough = judges, on_report, enough
         self.exercises: dict[str, list[tuple[str, bool]]] = {}
         """Test functions by exercise, with True for hidden ones."""
 
@@ -75,6 +76,11 @@ class Variants(Installed):
                 item for item in session.items if not judge.only or plugin.exercise_of(item) in judge.only
             ]
             for item, following in zip(items, [*items[1:], None], strict=True):
+                if self._enough(judge, plugin.exercise_of(item)):
+                    session._setupstate.teardown_exact(
+                        following
+                    )  # of the item before, which took this one for its next
+                    continue
                 runtestprotocol(item, log=False, nextitem=following)  # as the plug-ins do that rerun tests
             self._on_report(judge, judge.report())
         session.testsfailed = 0
@@ -108,8 +114,11 @@ def run_variants(
     first: Judge,
     judges: Iterator[Judge],
     on_report: Callable[[Judge, GradeReport], None],
+    enough: Callable[[Judge, str], bool] = lambda judge, exercise: False,
 ) -> dict[str, list[tuple[str, bool]]]:
     """Collect `tests` once, run them for each judge, and hand over each report.
+
+    Where `enough` says so of a judge and an exercise, that exercise's further checks are not run.
 
     Returns:
         The test functions by exercise, with True for hidden ones.
@@ -117,7 +126,7 @@ def run_variants(
     Raises:
         CollectionBroken: a test file does not import, or names an exercise that does not exist.
     """
-    variants = Variants(first, judges, on_report)
+    variants = Variants(first, judges, on_report, enough)
     code, output = run_quietly(root, tests, [variants, plugin])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise CollectionBroken(why_not(first, output))

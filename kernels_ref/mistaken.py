@@ -69,7 +69,7 @@ def forward(
             "one_key_too_many": (factor, 1),
             "not_masked": (factor, keys + queries),
         }
-        if queries < keys:
+        if queries != keys:
             variants["aligned_top_left"] = (factor, queries - keys)
     found: dict[str, Suspects] = {"out": {}, "lse": {}}
 

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # FlashAttention, backward
 #
-# Section 9 of the handout: the scores are computed again, from q, k and the logsumexp that the forward pass saved.
+# Section 8 of the handout: the scores are computed again, from q, k and the logsumexp that the forward pass saved.
 
 # %%
 """FlashAttention's backward pass in Triton, and the autograd Function that joins it to the forward pass."""

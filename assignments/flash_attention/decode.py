@@ -1,7 +1,7 @@
 # %% [markdown]
 # # FlashAttention for one token: split the keys
 #
-# Section 11 of the handout, extra credit.
+# Section 10 of the handout, extra credit.
 
 # %%
 """Decoding in Triton: one query token, the keys split over programs, the parts merged by their logsumexp."""

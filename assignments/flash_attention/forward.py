@@ -1,7 +1,7 @@
 # %% [markdown]
 # # FlashAttention, forward
 #
-# Sections 6 to 8 of the handout: one function, five exercises. Begin with the square fp32 case and keep it passing
+# Sections 7 and 9 of the handout: one function, seven exercises. Begin with the square fp32 case and keep it passing
 # while you generalise.
 
 # %%

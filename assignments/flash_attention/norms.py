@@ -1,7 +1,7 @@
 # %% [markdown]
 # # The first kernels: a vector add to read, then RMSNorm and softmax to write
 #
-# Section 5 of the handout. No GPU is needed: without one, the kernels run in Triton's interpreter.
+# Section 6 of the handout. No GPU is needed: without one, the kernels run in Triton's interpreter.
 
 # %%
 """Triton kernels over rows: RMSNorm where a row fits into one block, softmax where it need not."""

@@ -43,6 +43,10 @@ def suspects_of(given, wanted, causal, scale):
         )
         for name, found in of_statistics(given, causal, scale).items():
             suspects[name] |= found
+        if q.dtype.itemsize == 2:
+            suspects["dv"]["gradients_in_half"] = [
+                lambda tile=tile: rounded_sum(given, tile) for tile in TILES
+            ]
         suspects["dk"]["dk_and_dv_swapped"] = lambda: wanted[2]
         suspects["dv"]["dk_and_dv_swapped"] = lambda: wanted[1]
         if causal:
@@ -65,6 +69,18 @@ def suspects_of(given, wanted, causal, scale):
     for place, name in enumerate(suspects):
         suspects[name]["grad_out_strides"] = lambda place=place: misread()[place]
     return suspects
+
+
+def rounded_sum(given, tile):
+    """dV where the sum is rounded to 16 bits after every tile of queries; no mask."""
+    import torch
+
+    *_, grad_out, p, _, _ = exact(given, False, None)
+    p, total = p.to(given[2].dtype).double(), torch.zeros_like(given[2])
+    for start in range(0, p.shape[-2], tile):
+        rows = slice(start, start + tile)
+        total = (total.double() + p[..., rows, :].mT @ grad_out[..., rows, :]).to(total.dtype)
+    return total.double()
 
 
 def exact(given, causal, scale):
@@ -174,8 +190,10 @@ def test_gradients_are_those_of_attention(submission, expect):
 
 @pytest.mark.exercise("flash_attention.flash_backward", weight=2)
 def test_gradients_add_up_over_all_tiles(submission, expect):
-    """T = 200: dQ is summed over the tiles of keys, dK and dV over the tiles of queries."""
-    check(submission, expect, "T = 200", finished(2, inputs.peaked(802, 200, 200, 64, query_scale=2.0)))
+    """T of 200 and 150: dQ is summed over the tiles of keys, dK and dV over the tiles of queries."""
+    for tokens in (200, 150):
+        given = finished(2, inputs.peaked(802, tokens, tokens, 64, query_scale=2.0))
+        check(submission, expect, f"T = {tokens}", given)
 
 
 @pytest.mark.exercise("flash_attention.flash_backward", weight=2)
@@ -196,9 +214,10 @@ def test_gradients_with_the_causal_mask(submission, expect):
 
 @pytest.mark.exercise("flash_attention.flash_backward", weight=2)
 def test_a_query_that_saw_no_key_has_no_gradient(submission, expect):
-    """150 causal queries, 70 keys: dQ of the first 80 is 0, and nothing becomes NaN."""
-    given = finished(5, inputs.peaked(830, 150, 70, 64, query_scale=2.0), causal=True)
-    check(submission, expect, "150 queries, 70 keys", given, causal=True)
+    """150 causal queries, 70 or 20 keys: dQ of the first 80 or 130 is 0, and nothing becomes NaN."""
+    for keys in (70, 20):
+        given = finished(5, inputs.peaked(830, 150, keys, 64, query_scale=2.0), causal=True)
+        check(submission, expect, f"150 queries, {keys} keys", given, causal=True)
 
 
 @pytest.mark.exercise("flash_attention.flash_backward", weight=2)
@@ -215,9 +234,17 @@ def test_gradients_of_shared_heads_are_summed(submission, expect):
 @pytest.mark.exercise("flash_attention.flash_backward", weight=2)
 def test_half_precision_gradients_are_summed_in_fp32(submission, expect):
     """fp16 and bf16: P and dS are rounded for their products only, sums are fp32."""
+    import torch
+
     for dtype in ("float16", "bfloat16"):
-        tensors = inputs.peaked(850, 64, 256, 64, dtype=dtype, query_scale=1.0)
+        tensors = inputs.peaked(850, 64, 150, 64, dtype=dtype, query_scale=1.0)
         check(submission, expect, dtype, finished(8, tensors))
+    # The second half of the queries takes back what the first half adds: a sum that is rounded on the way shows.
+    q, k, v = inputs.peaked(851, 128, 16, 64, dtype="float16", query_scale=0.5)
+    *rest, grad_out = finished(11, (torch.cat([q, q]), k, v))
+    away_and_back = torch.tensor([100.0, -100.0]).repeat_interleave(128)[:, None]
+    given = (*rest, (grad_out + away_and_back).half())
+    check(submission, expect, "float16, sums that cancel", given)
 
 
 @pytest.mark.exercise("flash_attention.flash_backward", weight=2)

@@ -4,12 +4,15 @@ A meter counts what the kernels load and store, and a compiler for the H100 says
 at the values of the same call first: a kernel that is wrong is not lean. These figures are measured beside your code.
 """
 
+import math
+
 import pytest
 
 from kernels_ref import inputs
 
 ELEMENT_BYTES = 2  # of bf16
 ROWS_OF_A_TILE = 64
+COPIES = ("cat", "clone", "copy", "index", "repeat", "stack")  # parts of names of PyTorch's operations
 
 
 def metered(submission, expect, case, tensors, causal=False):
@@ -46,15 +49,17 @@ def dot_flops(launches):
 
 @pytest.mark.exercise("flash_attention.efficiency", weight=2)
 def test_no_temporary_is_as_large_as_the_scores(submission, expect):
-    """T = 512, D = 64: nothing of T × T elements is made, neither by PyTorch nor for the kernels."""
-    tensors = inputs.peaked(701, 512, 512, 64, dtype="bfloat16")
-    evidence, _ = metered(submission, expect, "T = 512", tensors)
+    """T = 256, D = 64: nothing of T × T elements is made, neither by PyTorch nor for the kernels."""
+    tensors = inputs.peaked(701, 256, 256, 64, dtype="bfloat16")
+    evidence, _ = metered(submission, expect, "T = 256", tensors)
     expect.measured("peak of temporaries", evidence.torch.peak_temporary_bytes, "B")
     expect.that(
-        evidence.torch.peak_temporary_bytes < 512 * 512,
+        evidence.torch.peak_temporary_bytes < 256 * 256 * ELEMENT_BYTES,
         f"temporaries of {evidence.torch.peak_temporary_bytes:,} B are alive at once; T × T scores would be "
-        f"{512 * 512 * ELEMENT_BYTES:,} B, and flash needs none",
-        symptom="scores_in_memory",
+        f"{256 * 256 * ELEMENT_BYTES:,} B, and flash needs none",
+        symptom="scores_in_memory"
+        if math.prod(evidence.torch.largest_temporary_shape) >= 256 * 256
+        else "other_temporaries",
     )
 
 
@@ -68,12 +73,18 @@ def test_few_bytes_are_moved(submission, expect):
     expect.measured("bytes moved", moved, "B")
     read = {traffic.tensor: traffic.read_bytes for launch in launches for traffic in launch.tensors}
     most = max(read, key=read.__getitem__)
-    again = read.get("q", 0) > 1.1 * tensors[0].nbytes
+    excess = moved - allowed
+    keys = read.get("k", 0) + read.get("v", 0) - 2 * tensors[1].nbytes * -(-256 // ROWS_OF_A_TILE)
+    symptoms = {
+        "queries_loaded_again": read.get("q", 0) - tensors[0].nbytes >= 0.5 * excess,
+        "keys_loaded_too_often": keys >= 0.5 * excess,
+        "too_many_bytes": True,
+    }
     expect.that(
         moved <= 1.1 * allowed,
         f"{moved:,} B are moved, {moved / allowed:.2g} times what tiles of 64 queries move; most of it is read "
         f"from {most}",
-        symptom="queries_loaded_again" if again else "keys_loaded_too_often",
+        symptom=next(name for name, holds in symptoms.items() if holds),
     )
 
 
@@ -93,7 +104,9 @@ def test_each_byte_is_touched_once_at_least_and_no_other(submission, expect):
         unique <= 1.05 * compulsory and evidence.torch.peak_temporary_bytes <= 0.25 * compulsory,
         f"{unique:,} different bytes are touched and {evidence.torch.peak_temporary_bytes:,} B of temporaries made; "
         f"q, k, v, out and lse have {compulsory:,}: is K copied for every query head?",
-        symptom="keys_copied_for_heads",
+        symptom="keys_copied_for_heads"
+        if any(word in name for name in evidence.torch.ops for word in COPIES)
+        else "other_temporaries",
     )
 
 
@@ -112,13 +125,13 @@ def test_the_flops_are_those_of_attention(submission, expect):
 
 @pytest.mark.exercise("flash_attention.efficiency", weight=2)
 def test_causal_skips_the_tiles_that_nobody_sees(submission, expect):
-    """T = 512, causal: at most 0.63 of the FLOPs of the whole square, as tiles of 128 do; half is the least."""
-    tensors = inputs.peaked(705, 512, 512, 64, dtype="bfloat16")
-    _, launches = metered(submission, expect, "T = 512, causal", tensors, causal=True)
-    share = dot_flops(launches) / (4 * 512 * 512 * 64)
+    """T = 384, causal: at most 0.67 of the FLOPs of the whole square, as tiles of 128 do; half is the least."""
+    tensors = inputs.peaked(705, 384, 384, 64, dtype="bfloat16")
+    _, launches = metered(submission, expect, "T = 384, causal", tensors, causal=True)
+    share = dot_flops(launches) / (4 * 384 * 384 * 64)
     expect.measured("FLOPs of the whole square", share, "")
     expect.that(
-        share <= 0.63,
+        share <= 0.67,
         f"the dots do {share:.0%} of the whole square's FLOPs: bound the loop by the last key that the tile sees",
         symptom="whole_square",
     )
@@ -136,16 +149,17 @@ def test_it_fits_an_h100(submission, expect):
         expect.that(bool(first), f"{case}: no kernel was launched", symptom="library_attention")
         for launch in first:
             expect.that(launch.compiles, f"{case}: {launch.kernel}: {launch.message}", symptom="does_not_fit")
-            expect.that(
-                launch.spill_bytes == 0,
-                f"{case}: {launch.kernel} spills {launch.spill_bytes} B a thread: smaller tiles, or more warps",
-                symptom="spills",
-            )
         expect.that(
             any(launch.hgmma + launch.hmma > 0 for launch in first),
             f"{case}: no tensor core is used: give tl.dot 16-bit operands",
             symptom="no_tensor_cores",
         )
+        for launch in first:
+            expect.that(
+                launch.spill_bytes == 0,
+                f"{case}: {launch.kernel} spills {launch.spill_bytes} B a thread: smaller tiles, or more warps",
+                symptom="spills",
+            )
 
 
 @pytest.mark.exercise("flash_attention.performance", weight=2)

@@ -93,13 +93,14 @@ def show_next(kit: Kit, only: str | None, submission: Path | None, track: str) -
     print("all visible checks pass: nothing is left to do on this track")
 
 
-def visible_session(kit: Kit, root: Path, names: Sequence[str]) -> Judge:
-    """The judge after the visible checks of these assignments ran against the code in `root`.
+def visible_session(kit: Kit, root: Path, names: Sequence[str], only: Sequence[str] = ()) -> Judge:
+    """The judge after the visible checks of these assignments, or of these exercises, ran against the code in `root`.
 
     Raises:
         BadInput: the tests cannot be run; pytest's reason is in the message.
     """
-    judge = Judge(kit, LocalRunner(root), SubmissionInfo(id=root.name), on_report=lambda report: None)
+    info = SubmissionInfo(id=root.name)
+    judge = Judge(kit, LocalRunner(root), info, only=tuple(only), on_report=lambda report: None)
     tests = [path for name in names for path in kit.visible_tests(name)]
     code, output = run_quietly(kit.root, tests, [Installed(judge), plugin])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):

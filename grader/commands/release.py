@@ -6,17 +6,21 @@ import re
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.calls.local_lanes import LocalLanes
-from grader.checks.mistakes import MistakeBroken, load_mistakes, stored_form
+from grader.checks.mistakes import Mistake, MistakeBroken, load_mistakes, stored_form
 from grader.commands.learn import visible_session
 from grader.kit import Kit
 from grader.printable import printable
 from grader.refusal import BadInput
 from grader.stubs import stubs
+from specs.assignment import Assignment
 
+# Of kernels_ref: inputs and right values. The kernels and tiles there are what students write.
+_CHECKS_NEED = ("__init__.py", "inputs.py", "mistaken.py", "naive.py", "sizes.py")
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "*.pyo", ".*", "published")
 _LEFTOVERS = {".pyc", ".pyo", ".so", ".ipynb"}
 _SHORTEST_TELLING_LINE = 24
@@ -55,8 +59,11 @@ def run(kit: Kit, directory: Path) -> int:
 
 
 def _fill(kit: Kit, bundle: Path) -> None:
-    for package in ("specs", "grader", "kernels_ref"):
+    for package in ("specs", "grader"):
         shutil.copytree(kit.root / package, bundle / package, ignore=_LEFT_OUT, symlinks=True)
+    (bundle / "kernels_ref").mkdir()
+    for module in _CHECKS_NEED:
+        shutil.copy(kit.root / "kernels_ref" / module, bundle / "kernels_ref" / module)
     for name, spec in kit.available().items():
         source, target = kit.assignments / name, bundle / "assignments" / name
         shutil.copytree(
@@ -65,10 +72,12 @@ def _fill(kit: Kit, bundle: Path) -> None:
             ignore=shutil.ignore_patterns("__pycache__", "*.pyc", ".*", *spec.files),
             symlinks=True,
         )
-        calls = visible_session(kit, kit.solutions, [name]).submission.calls_by_exercise
+        mistakes = load_mistakes(kit.solutions, name)
+        only = _told_by_values(spec, mistakes)
+        calls = visible_session(kit, kit.solutions, [name], only).submission.calls_by_exercise
         lanes = LocalLanes(kit.solutions)
         try:
-            stored = stored_form(load_mistakes(kit.solutions, name), calls, lanes)
+            stored = stored_form(mistakes, calls, lanes)
         finally:
             lanes.close()
         (target / "wrong_values.json").write_text(
@@ -79,6 +88,22 @@ def _fill(kit: Kit, bundle: Path) -> None:
     shutil.copy(kit.root / "LICENSE", bundle / "LICENSE")
     shutil.copy(kit.assignments / "README.md", bundle / "README.md")
     (bundle / "pyproject.toml").write_text(_pyproject(kit.root / "pyproject.toml"), encoding="utf-8")
+
+
+def _told_by_values(spec: Assignment, mistakes: Sequence[Mistake]) -> list[str]:
+    """Exercises of which wrong values are stored: all but those in Triton whose mistakes have symptoms of their own.
+
+    Kernels take a tenth of a second a call, and there are a hundred calls and dozens of mistakes.
+    """
+    told = []
+    for exercise in spec.exercises:
+        name = f"{spec.name}.{exercise.id}"
+        here = [mistake for mistake in mistakes if name in mistake.exercises]
+        shown = Counter(symptom for mistake in here for symptom in mistake.symptoms)
+        by_symptom = all(any(shown[symptom] == 1 for symptom in mistake.symptoms) for mistake in here)
+        if "gpu" not in exercise.needs and not ("triton" in exercise.needs and by_symptom):
+            told.append(name)
+    return told
 
 
 def _pyproject(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Draws the handout's figures of sections 1 to 5: `python -m solutions.flash_attention.figures [FOLDER]`.
+"""Draws the handout's figures: `python -m solutions.flash_attention.figures [FOLDER]`.
 
 Every result drawn comes from the reference solutions beside this file; none is typed in. What the figures look
 like is in solutions/drawing.py.
@@ -34,6 +34,7 @@ from solutions.flash_attention.traffic import (
     attention_temporary_bytes,
     paper_hbm_elements,
 )
+from specs.gpu import gpu
 
 FOLDER = Path(__file__).parents[2] / "assignments" / "flash_attention" / "figures"
 MB, GB = 1e6, 1e9
@@ -210,12 +211,114 @@ def tiled_backward_figure() -> Figure:
     return figure
 
 
+def flash_forward_figure() -> Figure:
+    """What each program of a causal launch visits, at sizes that no tile divides: in elements, not in tiles."""
+    tile, queries, keys = 64, 200, 300
+    figure = canvas(3.0)
+    target = axes(figure, left=1.5, bottom=0.45, right=2.0, top=0.1)
+    across, down = -(-keys // tile), -(-queries // tile)
+    for row in range(down):
+        first = row * tile + keys - queries  # the last key that the tile's first query sees
+        end = min(keys, (row + 1) * tile + keys - queries)
+        for column in range(across):
+            start, stop = column * tile, (column + 1) * tile
+            whole = stop - 1 <= first and stop <= keys
+            face = "white" if start >= end else BLUE if whole else YELLOW
+            target.add_patch(
+                Rectangle((start, row * tile), tile, tile, facecolor=face, edgecolor=FAINT, linewidth=0.7)
+            )
+        target.text(-8, (row + 0.5) * tile, f"program {row}", ha="right", va="center")
+    target.plot([keys - queries, keys], [0, queries], color=INK, linewidth=1.2)
+    target.add_patch(
+        Rectangle((0, 0), keys, queries, fill=False, edgecolor=CORAL, linewidth=1.6, zorder=3, clip_on=False)
+    )
+    notes = (
+        (BLUE, "no mask needed"),
+        (YELLOW, "mask: diagonal or end"),
+        ("white", "not visited"),
+    )
+    for index, (face, name) in enumerate(notes):
+        place = (across * tile + 14, 12 + 34 * index)
+        target.add_patch(
+            Rectangle(place, 16, 16, facecolor=face, edgecolor=FAINT, linewidth=0.7, clip_on=False)
+        )
+        target.text(place[0] + 24, place[1] + 8, name, va="center")
+    target.text(
+        across * tile + 14, 12 + 34 * 3 + 8, f"{queries} queries, {keys} keys", color=CORAL, va="center"
+    )
+    target.set(xlim=(0, across * tile), ylim=(down * tile, 0), aspect="equal", xlabel="key", anchor="W")
+    target.set_xticks([column * tile for column in range(across + 1)])
+    target.set_yticks([])
+    for side in ("left", "bottom"):
+        target.spines[side].set_visible(False)
+    return figure
+
+
+def flash_decode_figure() -> Figure:
+    """The keys of one head on one program or on several, and how many of a GPU's SMs that keeps busy."""
+    kv_heads, splits, card = 8, 16, gpu("h100-sxm")
+    figure = canvas(2.6)
+    shown = 4  # of the parts, so that their labels fit
+    for index, parts in enumerate((1, splits)):
+        left = axes(figure, left=0.2, bottom=1.35 - 1.3 * index, right=3.3, top=0.05 + 1.3 * index)
+        drawn = 1 if parts == 1 else shown
+        for part in range(drawn):
+            width = 8 / drawn
+            face = BLUE if parts == 1 else (BLUE, SKY, GREEN, YELLOW)[part]
+            left.add_patch(Rectangle((part * width, 1.1), width, 0.6, facecolor=face, edgecolor="white"))
+            if parts > 1:
+                centre = (part + 0.5) * width
+                left.annotate("", (4 + (centre - 4) * 0.25, 0.42), (centre, 1.05),
+                              arrowprops={"arrowstyle": "->", "color": INK})  # fmt: skip
+                left.text(
+                    centre,
+                    1.4,
+                    "out, lse",
+                    ha="center",
+                    va="center",
+                    color="white" if face in (BLUE, GREEN) else INK,
+                )
+        if parts > 1:
+            left.text(4, 0.2, "merged by lse", ha="center", va="center")
+        else:
+            left.annotate("", (4, 0.42), (4, 1.05), arrowprops={"arrowstyle": "->", "color": INK})
+            left.text(4, 0.2, "out", ha="center", va="center")
+        name = (
+            "one program goes through all keys of a head"
+            if parts == 1
+            else "each part of the keys has a program"
+        )
+        left.text(0, 1.95, name, va="center")
+        left.set(xlim=(0, 8), ylim=(0, 2.2))
+        left.axis("off")
+        right = axes(figure, left=4.5, bottom=1.35 - 1.3 * index, right=0.2, top=0.05 + 1.3 * index)
+        columns = 22
+        busy = min(card.sms, kv_heads * parts)
+        for sm in range(card.sms):
+            face = BLUE if sm < busy else "white"
+            right.add_patch(
+                Rectangle(
+                    (sm % columns, sm // columns), 0.8, 0.8, facecolor=face, edgecolor=FAINT, linewidth=0.5
+                )
+            )
+        right.text(
+            0,
+            -0.9,
+            f"{kv_heads} heads, {parts} part{'s' if parts > 1 else ''}: {busy} of {card.sms} SMs busy",
+        )
+        right.set(xlim=(-0.2, columns), ylim=(card.sms // columns + 0.2, -1.8), aspect="equal", anchor="W")
+        right.axis("off")
+    return figure
+
+
 FIGURES: dict[str, Callable[[], Figure]] = {
     "attention_temporary_bytes": attention_temporary_bytes_figure,
     "attention_hbm_bytes": attention_hbm_bytes_figure,
     "online_softmax": online_softmax_figure,
     "tiled_attention": tiled_attention_figure,
     "tiled_backward": tiled_backward_figure,
+    "flash_forward": flash_forward_figure,
+    "flash_decode": flash_decode_figure,
 }
 
 if __name__ == "__main__":

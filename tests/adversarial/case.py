@@ -48,6 +48,8 @@ class Variant:
     """Roughly, on an idle machine; the longest are graded first."""
     needs_sandbox: bool = False
     """At the process level, which withstands less, the same submission earns points: the attack is real."""
+    slow: bool = False
+    """Graded with the slow tests only."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
-"""Grades all cases once for the tests of this folder."""
+"""Grades all cases that are asked for once, for the tests of this folder."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,11 @@ from tests.adversarial.grading import Graded, grade_cases
 
 
 @pytest.fixture(scope="session")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
-    """Every variant's row, and what the cohorts left behind; fails loudly where no sandbox can start."""
+def graded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    """The row of every variant, slow ones where their tests are selected, and what the cohorts left behind.
+
+    Fails loudly where no sandbox can start.
+    """
     found = available()
     if not found.ok:
         pytest.fail(
@@ -19,4 +23,10 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
             pytrace=False,
         )
     root: Path = tmp_path_factory.mktemp("adversarial")
-    return grade_cases(load_cases(), root)
+    asking = [item for item in request.session.items if "graded" in getattr(item, "fixturenames", ())]
+    speeds = {item.get_closest_marker("slow") is not None for item in asking}
+    cases = [
+        replace(case, variants=tuple(variant for variant in case.variants if variant.slow in speeds))
+        for case in load_cases()
+    ]
+    return grade_cases(cases, root)

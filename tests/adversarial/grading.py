@@ -23,6 +23,8 @@ SEED = b"adversarial suite: any 32 bytes."
 HONEST, MISTAKEN = "control-honest", "control-mistaken"
 _PARTS = ("specs", "kernels_ref", "grader", "solutions", "assignments", "pyproject.toml")
 _MAX_MESSAGE_CHARACTERS = 2_000
+_NOT_COPIED = shutil.ignore_patterns("__pycache__", "flash_*.py")
+"""The mistakes of flash_forward: running them all to explain a wrong kernel takes a minute, and no case asks why."""
 
 
 @dataclass
@@ -150,7 +152,12 @@ def _report(row: Row) -> GradeReport:
 
 
 def _honest(folder: Path, kit: Kit) -> Path:
-    files = ("memory/state.py", "memory/checkpoint.py", "flash_attention/norms.py")
+    files = (
+        "memory/state.py",
+        "memory/checkpoint.py",
+        "flash_attention/norms.py",
+        "flash_attention/forward.py",
+    )
     return write(folder, {file: (kit.solutions / file).read_text(encoding="utf-8") for file in files})
 
 
@@ -164,7 +171,7 @@ def _copy_of_the_kit(to: Path) -> Kit:
     to.mkdir()
     for part in _PARTS:
         if (original / part).is_dir():
-            shutil.copytree(original / part, to / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(original / part, to / part, ignore=_NOT_COPIED)
         else:
             shutil.copy2(original / part, to / part)
     return find_kit(to)

@@ -9,8 +9,12 @@ from tests.adversarial.case import STATE_BYTES, Case, Variant, load_cases
 from tests.adversarial.grading import HONEST, MISTAKEN, Graded, grade_cases, id_of, problems, untimed
 
 CASES = load_cases()
-EACH = [pytest.param(case, variant, id=id_of(case, variant)) for case in CASES for variant in case.variants]
-EXERCISES = sorted({variant.exercise for case in CASES for variant in case.variants})
+EACH = [
+    pytest.param(case, variant, id=id_of(case, variant), marks=[pytest.mark.slow] * variant.slow)
+    for case in CASES
+    for variant in case.variants
+]
+EXERCISES = sorted({variant.exercise for case in CASES for variant in case.variants if not variant.slow})
 
 
 @pytest.mark.parametrize(("case", "variant"), EACH)

@@ -68,6 +68,13 @@ def test_the_bundle_holds_what_students_need_and_nothing_else(bundle):
     tops = {path.name for path in bundle.folder.iterdir()}
     assert tops == {"specs", "grader", "kernels_ref", "assignments", "LICENSE", "README.md", "pyproject.toml"}
     assert (bundle.folder / "assignments" / "memory" / "wrong_values.json").is_file()
+    assert {path.name for path in (bundle.folder / "kernels_ref").iterdir()} == {
+        "__init__.py",
+        "inputs.py",
+        "mistaken.py",
+        "naive.py",
+        "sizes.py",
+    }
     assert not [
         path
         for path in bundle.folder.rglob("*")

@@ -8,7 +8,13 @@ EXERCISE = "flash_forward"
 HINT = "Your accumulator holds the last tile's product only: add to it, acc = acc · correction + P·V."
 FAILS = ("test_every_key_counts_wherever_it_stands",)
 SYMPTOMS = ("last_tile_only",)
-ALSO = ("flash_forward_shapes", "flash_forward_half", "flash_forward_causal", "efficiency")
+ALSO = (
+    "flash_forward_shapes",
+    "flash_forward_half",
+    "flash_forward_causal",
+    "flash_forward_gqa",
+    "efficiency",
+)
 
 
 def flash_forward(

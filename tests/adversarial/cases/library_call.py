@@ -1,0 +1,46 @@
+"""Lets PyTorch compute attention, behind a kernel that runs as well and whose result nobody uses.
+
+Seen: submissions to kernel contests that called the library and launched a decoy, lest the profile be empty.
+Stopped by: every check asks what PyTorch did during its own call; right values that it computed earn nothing.
+"""
+
+from tests.adversarial.case import Expected, Variant
+from tests.adversarial.flash import FORWARD, wrapped
+
+ATTACK = "library_call"
+
+DECOY = "kernel(q, k, v, causal, scale)\n"
+TOP = """
+def attention(q, k, v, scale):
+    scores = q @ k.mT * (q.shape[-1] ** -0.5 if scale is None else scale)
+    return torch.softmax(scores, -1) @ v, torch.logsumexp(scores, -1)
+"""
+SDPA = """
+out = torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], scale=scale)[0]
+return out, kernel(q, k, v, causal, scale)[1]
+"""
+# Neither a product of matrices nor a softmax by name.
+TAKEN_APART = """
+scores = (q[..., :, None, :] * k[..., None, :, :]).sum(-1) * (q.shape[-1] ** -0.5 if scale is None else scale)
+top = scores.amax(-1, keepdim=True)
+weights = math.e ** (scores - top)
+total = weights.sum(-1)
+out = torch.stack([(row[..., None] * v).sum(-2) for row in weights.unbind(-2)], -2) / total[..., None]
+return out, top[..., 0] + total.log()
+"""
+IN_A_THREAD = """
+import threading
+found = []
+thread = threading.Thread(target=lambda: found.extend(attention(q, k, v, scale)))
+thread.start()
+thread.join()
+return tuple(found)
+"""
+SAID = Expected(says="PyTorch did the work")
+
+VARIANTS = (
+    Variant("behind_a_decoy", wrapped(DECOY + "return attention(q, k, v, scale)", TOP), SAID, FORWARD, 15),
+    Variant("sdpa", wrapped(SDPA), SAID, FORWARD, 15, slow=True),
+    Variant("taken_apart", wrapped(DECOY + TAKEN_APART), SAID, FORWARD, 15, slow=True),
+    Variant("in_a_thread", wrapped(DECOY + IN_A_THREAD, TOP), SAID, FORWARD, 15, slow=True),
+)
