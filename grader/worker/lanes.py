@@ -91,8 +91,9 @@ def _interpret(root: Path) -> _Made:
             prepared, given, named, sanitize=True, may_modify=tuple(header["may_modify"]), root=str(root)
         )
         evidence = recorded.evidence
-        if not header["metered"]:  # the findings alone decide; the rest is not asked for
-            evidence = evidence.model_copy(update={"launches": ()})
+        if not header["metered"]:  # findings decide, and that a kernel ran; the rest is not asked for
+            bare = [launch.model_copy(update={"tensors": ()}) for launch in evidence.launches[:1]]
+            evidence = evidence.model_copy(update={"launches": tuple(bare)})
         report = as_json(evidence.model_dump(), relative)
         error = _innermost(recorded.error)
         if isinstance(error, faults.KernelFault):

@@ -11,7 +11,7 @@ HINT = (
     "kernel of a part."
 )
 FAILS = ("test_the_keys_are_split_over_programs",)
-SYMPTOMS = ("decode_beside_the_kernels",)
+SYMPTOMS = ("decode_beside_the_kernels", "kernel.library")
 ALSO = ()
 
 

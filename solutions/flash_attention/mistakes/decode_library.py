@@ -8,7 +8,7 @@ HINT = (
     "merges them."
 )
 FAILS = ("test_the_keys_are_split_over_programs",)
-SYMPTOMS = ("library_decode",)
+SYMPTOMS = ("library_decode", "kernel.none_launched")
 ALSO = ()
 
 

@@ -5,8 +5,14 @@ from torch import Tensor
 EXERCISE = "flash_forward"
 HINT = "PyTorch does the work here: the exercise is to write the kernel yourself."
 FAILS = ("test_a_kernel_does_the_work",)
-SYMPTOMS = ("library_attention",)
-ALSO = ("efficiency",)
+SYMPTOMS = ("library_attention", "kernel.none_launched", "kernel.library")
+ALSO = (
+    "flash_forward_shapes",
+    "flash_forward_half",
+    "flash_forward_causal",
+    "flash_forward_gqa",
+    "efficiency",
+)
 
 
 def flash_forward(

@@ -11,7 +11,7 @@ HINT = (
     "kernels, tile by tile."
 )
 FAILS = ("test_kernels_do_the_backward_pass",)
-SYMPTOMS = ("backward_beside_the_kernels",)
+SYMPTOMS = ("backward_beside_the_kernels", "kernel.library")
 ALSO = ()
 
 

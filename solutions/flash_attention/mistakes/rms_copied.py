@@ -11,7 +11,7 @@ HINT = (
     "kernel, from x itself."
 )
 FAILS = ("test_the_kernel_computes_the_norm",)
-SYMPTOMS = ("norm_beside_the_kernel",)
+SYMPTOMS = ("norm_beside_the_kernel", "kernel.library")
 ALSO = ()
 
 

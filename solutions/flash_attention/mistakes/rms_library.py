@@ -9,7 +9,7 @@ HINT = (
     "row, square, sum, divide, store."
 )
 FAILS = ("test_the_kernel_computes_the_norm",)
-SYMPTOMS = ("library_norm",)
+SYMPTOMS = ("library_norm", "kernel.none_launched")
 ALSO = ()
 
 

@@ -11,7 +11,7 @@ HINT = (
     "belong into the kernel."
 )
 FAILS = ("test_each_element_is_read_at_most_twice",)
-SYMPTOMS = ("softmax_beside_the_kernel",)
+SYMPTOMS = ("softmax_beside_the_kernel", "kernel.library")
 ALSO = ()
 
 

@@ -9,7 +9,7 @@ HINT = (
     "by block."
 )
 FAILS = ("test_each_element_is_read_at_most_twice", "test_a_wide_row_fits_an_h100")
-SYMPTOMS = ("library_softmax",)
+SYMPTOMS = ("library_softmax", "kernel.none_launched")
 ALSO = ()
 
 

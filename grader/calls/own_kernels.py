@@ -1,0 +1,68 @@
+"""Whether a submission's own kernels did the work of a call: the exercises in Triton earn nothing by PyTorch's."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from grader.calls.faults import KernelFinding
+from grader.kernels.evidence import CallEvidence
+
+# What does a whole exercise, or the heavy part of one. Host code may scale, reshape, allocate, merge as it likes.
+_WHOLE_WORK = frozenset(
+    {
+        "_fused_rms_norm",
+        "_log_softmax",
+        "_safe_softmax",
+        "_softmax",
+        "addbmm",
+        "addmm",
+        "baddbmm",
+        "bmm",
+        "dot",
+        "logsumexp",
+        "matmul",
+        "mm",
+        "mv",
+        "native_layer_norm",
+        "rms_norm",
+        "softmax",
+    }
+)
+_ATTENTION = (
+    "_scaled_dot_product",
+    "scaled_dot_product",
+    "_flash_attention",
+    "_efficient_attention",
+    "flex_attention",
+)
+
+
+def done_by_torch(
+    function: str, verb: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], evidence: CallEvidence
+) -> KernelFinding | None:
+    """The fault of a call in which no kernel ran, or in which PyTorch did what the kernel is to do.
+
+    A gradient may be PyTorch's own: a forward kernel must have run. Empty inputs need no kernel. The evidence is
+    measured beside the submission's code.
+    """
+    if any(_is_empty(each) for each in (*args, *kwargs.values())):
+        return None
+    if not any(launch.config_index == 0 for launch in evidence.launches):
+        text = f"{function} launched no Triton kernel: PyTorch did the work, and the exercise is to write the kernel"
+        return KernelFinding(text, symptom="kernel.none_launched")
+    by_torch = sorted(_heavy(evidence)) if verb == "call" else []
+    if by_torch:
+        text = f"{function} leaves the work to PyTorch: {', '.join(by_torch)}; it belongs into your kernel"
+        return KernelFinding(text, symptom="kernel.library")
+    return None
+
+
+def _heavy(evidence: CallEvidence) -> Iterator[str]:
+    for name in evidence.torch.ops:
+        op = name.removeprefix("aten.").partition(".")[0]
+        if name.startswith("aten.") and (op in _WHOLE_WORK or op.startswith(_ATTENTION)):
+            yield op
+
+
+def _is_empty(value: Any) -> bool:
+    count = getattr(value, "numel", None)
+    return callable(count) and count() == 0
