@@ -42,7 +42,7 @@ $(TRITONS)/%: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $@ 'triton==$*.*'
 
 test-tritons: $(TRITONS)/3.6 $(TRITONS)/3.8
-	ROOFLAB_TRITON_PATH=$(CURDIR)/$(TRITONS)/3.8 $(BIN)/python -m pytest tests/kernels -m 'not slow'
+	ROOFLAB_TRITON_PATH=$(CURDIR)/$(TRITONS)/3.8 $(BIN)/python -m pytest tests/kernels -m 'not slow' -k 'interpreter or recorder or corpus'
 	ROOFLAB_TRITON_PATH=$(CURDIR)/$(TRITONS)/3.6 $(BIN)/python -m pytest tests/kernels/test_compiled_report.py
 
 bench: $(READY)

@@ -48,11 +48,13 @@ class Proof:
     """By exercise and mistake: how many failing checks showed which mistake's hint (`-` for none)."""
 
 
-def prove(kit: Kit, spec: Assignment, only: Sequence[str] = ()) -> Proof:
+def prove(kit: Kit, spec: Assignment, only: Sequence[str] = (), share: tuple[int, int] = (0, 1)) -> Proof:
     """Run the checks of an assignment against stubs, solutions, constants and mistakes, in this process.
 
     Args:
         only: names of exercises, `memory.kv_cache_bytes`; the others are left out. Empty for all.
+        share: (index, number) where several processes share the work: every so manieth mistake, and all else in
+            the first. `merged` puts the parts together.
     """
     functions = {f"{spec.name}.{exercise.id}": set(exercise.functions) for exercise in spec.exercises}
     if only:
@@ -60,40 +62,63 @@ def prove(kit: Kit, spec: Assignment, only: Sequence[str] = ()) -> Proof:
             update={"exercises": tuple(e for e in spec.exercises if f"{spec.name}.{e.id}" in only)}
         )
     proof = Proof(spec.name)
-    proof.problems += [line for line in stale_stubs(kit) if line.startswith(f"assignments/{spec.name}/")]
+    first = share[0] == 0
+    if first:
+        proof.problems += [line for line in stale_stubs(kit) if line.startswith(f"assignments/{spec.name}/")]
     try:
         mistakes = load_mistakes(kit.solutions, spec.name, proof.left_out)
     except (MistakeBroken, ImportError, SyntaxError) as error:
-        proof.problems.append(f"mistakes of {spec.name}: {error}")
+        proof.problems += [f"mistakes of {spec.name}: {error}"] if first else []
         return proof
     own = {f"{spec.name}.{exercise.id}" for exercise in spec.exercises}
-    proof.problems += _alike(mistakes)
+    proof.problems += _alike(mistakes) if first else []
     mistakes = [mistake for mistake in mistakes if mistake.exercise in own]
-    proof.mistakes = len(mistakes)
+    proof.mistakes = len(mistakes) if first else 0
     tests = [*kit.visible_tests(spec.name), *kit.hidden_tests(spec.name)]
     lanes = LocalLanes(kit.solutions)
-    variants = _Variants(kit, spec, mistakes, proof, lanes)
+    variants = _Variants(kit, spec, mistakes, proof, lanes, share)
     try:
         exercises = run_variants(
             kit.root, tests, variants.judge("solutions"), variants.judges(), variants.look, variants.enough
         )
     except CollectionBroken as error:
-        proof.problems.append(f"tests of {spec.name} cannot be run: {error}")
+        proof.problems += [f"tests of {spec.name} cannot be run: {error}"] if first else []
         return proof
     finally:
         lanes.close()
+    if not first:
+        return proof
     exercises = {name: checks for name, checks in exercises.items() if not only or name in own}
     proof.checks = sum(len(checks) for checks in exercises.values())
     proof.problems += _gaps(spec, functions, exercises, mistakes, complete=not proof.left_out)
     return proof
 
 
+def merged(proofs: Sequence[Proof]) -> Proof:
+    """One proof of the parts that `share` made of an assignment, mistakes in their order."""
+    whole = proofs[0]
+    for part in proofs[1:]:
+        whole.problems += part.problems
+        for exercise, rows in part.confusion.items():
+            whole.confusion.setdefault(exercise, {}).update(rows)
+    for exercise, rows in whole.confusion.items():
+        whole.confusion[exercise] = dict(sorted(rows.items()))
+    return whole
+
+
 class _Variants:
     """The submissions that are tried, in order: solutions, stubs, constants, mistakes."""
 
     def __init__(
-        self, kit: Kit, spec: Assignment, mistakes: list[Mistake], proof: Proof, lanes: LocalLanes
+        self,
+        kit: Kit,
+        spec: Assignment,
+        mistakes: list[Mistake],
+        proof: Proof,
+        lanes: LocalLanes,
+        share: tuple[int, int],
     ) -> None:
+        self._share = share
         self._kit, self._spec, self._mistakes, self._proof = kit, spec, {m.name: m for m in mistakes}, proof
         self._hints = LiveMistakes(mistakes, lanes)
         self._lanes = lanes
@@ -115,6 +140,11 @@ class _Variants:
         return Judge(self._kit, runner, info, hints=self._hints, seed=b"verify", only=only)
 
     def judges(self) -> Iterator[Judge]:
+        if self._share[0] == 0:
+            yield from self._judges_of_all()
+        yield from self._judges_of_mistakes()
+
+    def _judges_of_all(self) -> Iterator[Judge]:
         yield self.judge("solutions")
         yield self.judge("stubs")
         functions = {function for exercise in self._spec.exercises for function in exercise.functions}
@@ -131,7 +161,10 @@ class _Variants:
             }
             if overrides and index < max(map(len, self._right.values())):
                 yield self.judge(f"constant: right value no. {index + 1}", overrides)
-        for mistake in self._mistakes.values():
+
+    def _judges_of_mistakes(self) -> Iterator[Judge]:
+        index, number = self._share
+        for mistake in list(self._mistakes.values())[index::number]:
             in_triton = "triton" in self._spec.exercise(mistake.exercise.partition(".")[2]).needs
             overrides = {
                 (self._spec.name, name): OtherFile(mistake.file) if in_triton else function

@@ -6,8 +6,8 @@ from ._forward import run
 
 EXERCISE = "flash_forward_shapes"
 HINT = (
-    "The last tile of queries reaches beyond T_q, and the kernel loads rows that do not exist: give "
-    "tl.load a mask, rows < T_q, and columns < D."
+    "The last tile of queries or keys reaches beyond the end, and the kernel loads rows that do not exist: "
+    "give every tl.load a mask of rows < T_q, keys < T_k and columns < D."
 )
 FAILS = ("test_rows_beyond_the_end_are_not_touched",)
 SYMPTOMS = ("kernel.out_of_bounds_load",)

@@ -63,16 +63,22 @@ def part_kernel(
 
 
 @triton.jit
-def combine_kernel(acc_ptr, stat_ptr, out_ptr, lse_ptr, T, SPLITS: tl.constexpr, D: tl.constexpr):
-    row, head, d, parts = tl.program_id(0), tl.program_id(1), tl.arange(0, D), tl.arange(0, SPLITS)
-    at = (head * SPLITS + parts) * T + row
-    tops = tl.load(stat_ptr + at * 2)
-    top = tl.max(tops, 0)
-    weights = tl.exp2(tops - top)
-    total = tl.sum(weights * tl.load(stat_ptr + at * 2 + 1), 0)
-    acc = tl.sum(weights[:, None] * tl.load(acc_ptr + at[:, None] * D + d[None, :]), 0)
-    tl.store(out_ptr + (head * T + row) * D + d, acc / total)
-    tl.store(lse_ptr + head * T + row, (top + tl.log2(total)) * 0.6931471805599453)
+def combine_kernel(acc_ptr, stat_ptr, out_ptr, lse_ptr, T, SPLITS: tl.constexpr, D: tl.constexpr, B: tl.constexpr):
+    rows, head, d = tl.program_id(0) * B + tl.arange(0, B), tl.program_id(1), tl.arange(0, D)
+    top = tl.full((B,), -1e30, tl.float32)
+    total = tl.zeros((B,), tl.float32)
+    acc = tl.zeros((B, D), tl.float32)
+    for part in range(SPLITS):
+        at = (head * SPLITS + part) * T + rows
+        new = tl.load(stat_ptr + at * 2, mask=rows < T, other=-1e30)
+        both = tl.maximum(top, new)
+        old, weight = tl.exp2(top - both), tl.exp2(new - both)
+        total = total * old + weight * tl.load(stat_ptr + at * 2 + 1, mask=rows < T, other=1.0)
+        theirs = tl.load(acc_ptr + at[:, None] * D + d[None, :], mask=rows[:, None] < T, other=0.0)
+        acc, top = acc * old[:, None] + theirs * weight[:, None], both
+    at = head * T + rows
+    tl.store(out_ptr + at[:, None] * D + d[None, :], acc / total[:, None], mask=rows[:, None] < T)
+    tl.store(lse_ptr + at, (top + tl.log2(total)) * 0.6931471805599453, mask=rows < T)
 
 
 def workspace(*shape):
@@ -90,7 +96,9 @@ def flash_forward(q, k, v, causal=False, scale=None):
     part_kernel[(triton.cdiv(tokens, 64), 2, heads)](
         q3, k3, v3, acc, stat, tokens, scale * LOG2_E, SPLITS=2, D=width, B=64, num_warps=2, num_stages=5
     )
-    combine_kernel[(tokens, heads)](acc, stat, out, lse, tokens, SPLITS=2, D=width, num_warps=1)
+    combine_kernel[(triton.cdiv(tokens, 64), heads)](
+        acc, stat, out, lse, tokens, SPLITS=2, D=width, B=64, num_warps=1
+    )
     return out.view(q.shape), lse.view(q.shape[:-1])
 """
 TUNED = """
