@@ -28,6 +28,8 @@ BY_TILE = frozenset(
         "dq_of_last_tile",
         "last_tile_only",
         "never_rescaled",
+        "p_cast_before_sum",
+        "query_count_for_keys",
         "sum_not_rescaled",
         "tail_dropped",
         "tail_not_masked",
@@ -90,9 +92,10 @@ def forward(
     if 0 < whole < keys and not causal:
         both("tail_dropped", lambda: _attend(q, k[..., :whole, :], v[..., :whole, :], factor, None))
         both("tail_not_masked", lambda: _padded(q, k, v, factor, tile))
-    if queries < keys and not causal:
-        counted = (k[..., :queries, :], v[..., :queries, :])
-        both("query_count_for_keys", lambda: _attend(q, *counted, factor, None))
+    counted = -(-queries // tile) * tile
+    if counted < keys and not causal:
+        cut_short = (k[..., :counted, :], v[..., :counted, :])
+        both("query_count_for_keys", lambda: _attend(q, *cut_short, factor, None))
     if k is not shared_k:
         both("heads_modulo", lambda: _attend(q, _cycled(shared_k, q), _cycled(shared_v, q), factor, hidden))
     if causal:
@@ -159,8 +162,9 @@ def forward(
         return _attend(q, k[..., start:, :], v[..., start:, :], factor, later)
 
     def rounded_sum() -> Tensor:
-        largest = scores().amax(-1, keepdim=True)
-        return (largest + _exp(scores(), largest).to(q.dtype).double().sum(-1, keepdim=True).log())[..., 0]
+        first, last, _ = running()
+        rounded = (first.to(q.dtype).double() * (last / first).nan_to_num(0.0)).sum(-1)
+        return scores().amax(-1) + rounded.log()
 
     found["out"] |= {
         "never_rescaled": never_rescaled,

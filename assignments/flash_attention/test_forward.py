@@ -283,7 +283,7 @@ def test_later_keys_do_not_matter(submission, expect):
 def test_neighbouring_heads_share_keys_and_values(submission, expect):
     """H / H_kv query heads in a row read one head of K and V: h reads h // (H / H_kv)."""
     for heads, shared in ((4, 2), (3, 1), (6, 3)):
-        tensors = inputs.peaked(600 + heads, 40, 50, 64, leading=(2, heads), kv_leading=(2, shared))
+        tensors = inputs.peaked(600 + heads, 16, 50, 64, leading=(2, heads), kv_leading=(2, shared))
         check(submission, expect, f"{heads} heads on {shared}", tensors)
 
 

@@ -28,8 +28,12 @@ def metered(submission, expect, case, tensors, causal=False):
     for got, right, low, name, rows in zip(
         seen.value, (out, lse), (low_out, low_lse), ("out", "lse"), (-2, -1), strict=True
     ):
-        wrong = {"wrong_value": lambda got=got: got}
-        expect.close(got, right, low, case=case, name=name, rows=rows, suspects=wrong)
+        how = {
+            "rows": rows,
+            "exponent": float(lse.abs().max()),
+            "suspects": {"wrong_value": lambda got=got: got},
+        }
+        expect.close(got, right, low, case=case, name=name, **how)
     launches = [launch for launch in seen.evidence.launches if launch.config_index == 0]
     expect.that(bool(launches), f"{case}: no kernel was launched", symptom="library_attention")
     return seen.evidence, launches

@@ -11,7 +11,7 @@ HINT = (
 )
 FAILS = ("test_sums_are_kept_in_fp32",)
 SYMPTOMS = ("p_cast_before_sum",)
-ALSO = ()
+ALSO = ("flash_forward_gqa", "efficiency")
 
 
 def flash_forward(
