@@ -96,6 +96,14 @@ def forward(
     if counted < keys and not causal:
         cut_short = (k[..., :counted, :], v[..., :counted, :])
         both("query_count_for_keys", lambda: _attend(q, *cut_short, factor, None))
+    given = (q, shared_k, shared_v)
+    contiguous = [torch.empty(each.shape, device="meta").stride() for each in given]
+    for symptom, strides in (
+        ("one_stride_for_all", [q.stride()] * 3),
+        ("strides_of_contiguous", contiguous),
+    ):
+        if (read := _with_strides(given, strides)) is not None:
+            both(symptom, lambda read=read: _attend(*(_repeated(each, q) for each in read), factor, hidden))
     if k is not shared_k:
         both("heads_modulo", lambda: _attend(q, _cycled(shared_k, q), _cycled(shared_v, q), factor, hidden))
     if causal:
@@ -275,6 +283,23 @@ def _repeated(shared: Tensor, q: Tensor) -> Tensor:
     if q.ndim < 3 or shared.shape[-3] == q.shape[-3]:
         return shared
     return shared.repeat_interleave(q.shape[-3] // shared.shape[-3], dim=-3)
+
+
+def _with_strides(tensors: Sequence[Tensor], strides: Sequence[tuple[int, ...]]) -> list[Tensor] | None:
+    """The tensors as somebody reads them who takes these for their strides; None where that is right, or outside."""
+    read = []
+    for tensor, wrong in zip(tensors, strides, strict=True):
+        last = sum((size - 1) * stride for size, stride in zip(tensor.shape, wrong, strict=True))
+        if tensor.storage_offset() + last >= tensor.untyped_storage().nbytes() // tensor.element_size():
+            return None
+        read.append(tensor.as_strided(tensor.shape, wrong))
+    same = all(_addressed(each) == _addressed(tensor) for each, tensor in zip(read, tensors, strict=True))
+    return None if same else read
+
+
+def _addressed(tensor: Tensor) -> list[int]:
+    """The strides that matter: those of dimensions with more than one element."""
+    return [stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if size > 1]
 
 
 def _cycled(shared: Tensor, q: Tensor) -> Tensor:

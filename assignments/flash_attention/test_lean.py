@@ -137,7 +137,7 @@ def test_causal_skips_the_tiles_that_nobody_sees(submission, expect):
     expect.that(
         share <= 0.67,
         f"the dots do {share:.0%} of the whole square's FLOPs: bound the loop by the last key that the tile sees",
-        symptom="whole_square",
+        symptom="whole_square" if share == 1 else "too_many_flops",
     )
 
 

@@ -78,7 +78,9 @@ def _head(paper: Paper, title: str, ran: Answer) -> None:
         for each in ran.inputs
     ]
     others = [f"{name}={value}" for name, value in ran.others.items()]
-    paper.heading(title, "bold", "  ".join([ran.dtype, ", ".join(tensors + others)]).strip())
+    # Of no meaning where no tensor has it: a function of sizes alone, or of integers.
+    dtype = ran.dtype if any(DTYPES.get(each.dtype) == ran.dtype for each in ran.inputs) else ""
+    paper.heading(title, "bold", "  ".join([dtype, ", ".join(tensors + others)]).strip())
     if ran.assumed:
         paper.line(f"assumed: {ran.assumed}; change it with --shape, --dtype and --arg", "dim", indent=2)
     # Shapes that were not the function's are no news once others were; a dtype that it does not take is.

@@ -121,6 +121,16 @@ def test_a_fault_of_the_second_look_says_at_which_sizes():
     assert faults(ran) == (FINDING,)
 
 
+@pytest.mark.parametrize("inputs", [(), (Tensor(name="ids", shape=(8,), dtype="int64", bytes=64),)])
+def test_a_dtype_that_no_tensor_has_is_not_shown(inputs):
+    """Of a function of sizes alone, or of integers, nobody asked it."""
+    with_one = _screen(_ran()).splitlines()[0]
+    without = _screen(_ran(inputs=inputs, others={"n": 8})).splitlines()[0]
+    assert "bf16" in with_one
+    assert "bf16" not in without
+    assert "n=8" in without
+
+
 def test_sizes_that_the_function_refuses_are_no_fault():
     """An assert in the host code is a contract."""
     look = SecondLook(inputs=(X,), problem="AssertionError at copy.py, line 3: whole tiles only")

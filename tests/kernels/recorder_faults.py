@@ -96,6 +96,33 @@ def race_kernel(x_ptr, out_ptr, HOW: tl.constexpr):
         tl.store(out_ptr + 1 + pid, 1.0)
         if tl.atomic_add(out_ptr, 1.0, sem="relaxed") == 3.0:
             tl.store(out_ptr + 6, tl.sum(tl.load(out_ptr + 1 + tl.arange(0, 4)), axis=0))
+    elif HOW == "total":
+        tl.atomic_add(out_ptr, 1.0, sem="relaxed")
+        tl.store(out_ptr + 1 + pid, tl.load(out_ptr))
+    elif HOW == "total after the ticket":
+        if tl.atomic_add(out_ptr + 1, 1.0) >= 0.0:
+            tl.atomic_add(out_ptr, 1.0)
+        tl.store(out_ptr + 2 + pid, tl.load(out_ptr))
+    elif HOW == "total by the last":
+        tl.atomic_add(out_ptr, 1.0, sem="relaxed")
+        if tl.atomic_add(out_ptr + 1, 1.0) == 3.0:
+            tl.store(out_ptr + 2, tl.load(out_ptr))
+    elif HOW == "total under a lock":
+        while tl.atomic_cas(out_ptr, 0.0, 1.0) == 1.0:
+            pass
+        tl.atomic_add(out_ptr + 1, 1.0, sem="relaxed")
+        tl.store(out_ptr + 2 + pid, tl.load(out_ptr + 1))
+        tl.atomic_cas(out_ptr, 1.0, 0.0)
+    elif HOW == "turns":
+        while tl.load(out_ptr, volatile=True) < pid:
+            pass
+        tl.atomic_add(out_ptr, 1.0)
+    elif HOW == "exchange loop":
+        old = tl.load(out_ptr)
+        seen = tl.atomic_cas(out_ptr, old, old + 1.0)
+        while seen != old:
+            old = seen
+            seen = tl.atomic_cas(out_ptr, old, old + 1.0)
 
 
 def race(how: str, programs: int = 2) -> Tensor:
@@ -191,6 +218,12 @@ CASES: dict[str, tuple[Any, ...]] = {
             "atomic": 2,
             "counter": 4,
             "relaxed counter": 4,
+            "total": 4,
+            "total after the ticket": 4,
+            "total by the last": 4,
+            "total under a lock": 4,
+            "turns": 4,
+            "exchange loop": 4,
         }.items()
     },
     "block": (sum_of_block, (torch.zeros(16, 16), False)),

@@ -16,6 +16,7 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from triton.language.extra import libdevice
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -233,6 +234,23 @@ def stack_by_addresses(first: Tensor, second: Tensor) -> Tensor:
     return out
 
 
+@triton.jit
+def libdevice_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)
+    odd = libdevice.isinf(x) | libdevice.isnan(x)
+    y = libdevice.ldexp(libdevice.logb(x), 1)
+    y += libdevice.tanh(x) + libdevice.fast_expf(x) + libdevice.sqrt_rn(x)
+    tl.store(out_ptr + offsets, tl.where(odd, 0.0, y))
+
+
+def libdevice_functions(x: Tensor) -> Tensor:
+    """Three of its seven are for the special-function units."""
+    out = torch.empty_like(x)
+    libdevice_kernel[(1,)](x, out, BLOCK=64)
+    return out
+
+
 class Double(torch.autograd.Function):
     """Twice its input, both ways by a kernel."""
 
@@ -283,6 +301,7 @@ def meter_cases() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
         "bool": (copy, (torch.arange(100) % 3 == 0,)),
         "nothing to do": (copy, (torch.empty(0),)),
         "addresses": (stack_by_addresses, (line[:20].clone(), line[20:40].clone())),
+        "libdevice": (libdevice_functions, (torch.rand(64) + 1,)),
         "autograd": (gradient_of_double, (torch.ones(1),)),
     }
 

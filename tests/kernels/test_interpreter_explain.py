@@ -38,6 +38,27 @@ def missing_kernel(x):
     tl.store(x + at, tl.map_elementwise(stub_helper, at))
 
 
+@triton.jit
+def scaled_dot_kernel(x):
+    at = tl.arange(0, 32)
+    tile = tl.full((32, 32), 1.0, tl.float8e4nv)
+    scales = tl.full((32, 1), 127, tl.uint8)
+    product = tl.dot_scaled(tile, scales, "e4m3", tile, scales, "e4m3")
+    tl.store(x + at[:, None] * 32 + at[None, :], product)
+
+
+@triton.jit
+def gather_kernel(x, first):
+    at = tl.arange(0, 16)
+    block = tl.load(x + at)
+    tl.store(x + at, tl.gather(block, first + at, 0))
+
+
+@triton.jit
+def one_store_kernel(x):
+    tl.store(x, 1.0)
+
+
 def allocates(x):
     return torch.empty(x.shape, device="cuda")
 
@@ -170,3 +191,46 @@ def test_what_the_interpreter_lacks_needs_a_gpu():
     found, _ = explained(lambda: missing_kernel[(1,)](torch.zeros(16)))
     assert isinstance(found, NeedsGpu)
     assert "tl.map_elementwise" in str(found)
+
+
+@interpreted
+def test_a_scaled_dot_needs_a_gpu():
+    """By its name and line, not by what the interpreter stumbles over."""
+    found, _ = explained(lambda: scaled_dot_kernel[(1,)](torch.zeros(32, 32)))
+    assert isinstance(found, NeedsGpu)
+    line = scaled_dot_kernel.fn.__code__.co_firstlineno + 5
+    assert f"(tl.dot_scaled): line {line}: product = tl.dot_scaled(" in str(found)
+
+
+@pytest.mark.parametrize("first", [1, -1])
+@interpreted
+def test_a_gather_outside_its_block_is_an_out_of_bounds_load(first):
+    """Past the end numpy has an IndexError, and before the start it counts from the end."""
+    found, _ = explained(lambda: gather_kernel[(1,)](torch.zeros(16), first))
+    assert isinstance(found, KernelFault)
+    assert (found.finding.kind, found.finding.kernel) == ("out_of_bounds_load", "gather_kernel")
+    assert found.finding.place.line == gather_kernel.fn.__code__.co_firstlineno + 4
+    assert found.finding.program == (0, 0, 0)
+    assert found.finding.index == ((16,) if first == 1 else (-1,))
+    assert f"gathers index {found.finding.index[0]} of 16 along axis 0" in found.finding.message
+
+
+@interpreted
+def test_a_gather_inside_its_block_runs():
+    """The check lets all of the block through."""
+    interpreter.install()
+    x = torch.arange(16.0)
+    gather_kernel[(1,)](x, 0)
+    assert torch.equal(x, torch.arange(16.0))
+
+
+@pytest.mark.parametrize("grid", [(2**31,), (1, 65_536), (1, 1, 65_536)])
+@interpreted
+def test_a_grid_that_no_device_launches_is_refused_before_its_first_program(grid):
+    """With the axis and its limit; nothing was stored."""
+    x = torch.zeros(1)
+    _, raised = explained(lambda: one_store_kernel[grid](x))
+    assert isinstance(raised, ValueError)
+    limit = "2,147,483,647" if len(grid) == 1 else "65,535"
+    assert f"{grid[-1]:,} programs along {'xyz'[len(grid) - 1]} are over {limit}" in str(raised)
+    assert x.item() == 0

@@ -71,6 +71,11 @@ def test_softmax_moves_each_element_once_and_exps_count_masked_lanes() -> None:
     assert launches("softmax")[0]["exps"] == 5 * 128
 
 
+def test_functions_of_libdevice_count_by_their_whole_names() -> None:
+    """isinf, isnan, logb and ldexp have sin, log and exp in their names; tanh, fast_exp and sqrt do the work."""
+    assert launches("libdevice")[0]["exps"] == 3 * 64
+
+
 def test_attention_reads_keys_once_for_each_tile_of_queries() -> None:
     """Four tiles of queries read all of k and v each."""
     size, lse = T * H * D * FP32, T * H * FP32

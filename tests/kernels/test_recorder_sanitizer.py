@@ -130,6 +130,25 @@ def test_a_relaxed_atomic_orders_nothing() -> None:
     assert "loads element 1 of out" in finding("race relaxed counter", "race")["message"]
 
 
+@pytest.mark.parametrize("case", ["race total", "race total after the ticket"])
+def test_a_load_of_what_others_still_add_to_is_a_race(case: str) -> None:
+    """One's own atomic does not tell that all have added, whatever its memory order; one finding, at the load."""
+    found = finding(case, "race")
+    assert found["program"] in ([0, 0, 0], [1, 0, 0])
+    assert "loads element 0 of out (shape (8,)), which program" in found["message"]
+    assert "updates atomically in the same launch" in found["message"]
+    assert "tl.load(out_ptr))" in found["place"]["source"]
+
+
+@pytest.mark.parametrize(
+    "case", ["race total by the last", "race total under a lock", "race turns", "race exchange loop"]
+)
+def test_a_load_that_waits_its_turn_or_tries_again_is_no_race(case: str) -> None:
+    """Counters, locks, volatile loads that wait, and values that an atomic exchange compares again."""
+    assert findings(case) == []
+    assert error(case) is None
+
+
 def test_a_race_is_seen_through_two_parameters_of_one_memory() -> None:
     """Program 1 reads through src the element that program 0 wrote through dst."""
     kinds = {found["kind"] for found in findings("race through two names")}

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from .. import places
+from .. import grids, places
 from ..evidence import CompiledLaunch, Finding
 from ..faults import KernelFault, UnsupportedTriton
 from .compiling import Kept, compile_kernel, launch_failed
@@ -15,8 +15,6 @@ from .device import stand_in_device
 from .messages import advise, one_line
 from .targets import Target, target_named
 
-# Of a launch, by the CUDA C++ Programming Guide: x has 31 bits, y and z 16.
-GRID_LIMITS = (2**31 - 1, 65535, 65535)
 NO_GPU = (
     "not compiled with CUDA",
     "NVIDIA driver",
@@ -169,12 +167,8 @@ def _evaluated(grid: Any, jit: Any, args: Sequence[Any], kwargs: Mapping[str, An
 def _grid_refused(extents: tuple[int, ...]) -> str:
     if not 1 <= len(extents) <= 3:
         return f"the grid has {len(extents)} dimensions: 1 to 3 can be launched"
-    for axis, extent, most in zip("xyz", extents, GRID_LIMITS, strict=False):
-        if extent > most:
-            return f"compiles, but cannot run: {extent:,} programs along {axis} are over {most:,}; put them along x"
-        if extent < 0:
-            return f"compiles, but cannot run: the grid's {axis} extent is {extent}"
-    return ""
+    words = grids.refused(extents)
+    return f"compiles, but cannot run: {words}" if words else ""
 
 
 def _allocator_set() -> bool:

@@ -4,7 +4,7 @@ import importlib
 import os
 
 from ..faults import UnsupportedTriton
-from . import autotune, dots, libdevice, memory, patches, ptx, reductions, scopes, sources, values
+from . import autotune, dots, libdevice, memory, patches, ptx, reductions, refusals, scopes, sources, values
 from .autotune import current_config
 from .explain import explain
 
@@ -43,6 +43,7 @@ def install() -> None:
     memory.mend(interpreter)
     reductions.mend(interpreter)
     dots.mend(interpreter, tl, ir)
+    refusals.mend(interpreter)
     scopes.mend(interpreter, tl)
     ptx.mend(interpreter)
     sources.mend(interpreter, libdevice.mend(interpreter))

@@ -5,7 +5,7 @@ libdevice's own are within 2 ulp of the exact value; these are computed in fp64 
 
 import importlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from types import ModuleType
 from typing import Any
 
@@ -107,19 +107,24 @@ def mend(interpreter: Any) -> list[tuple[Function, Function]]:
 
 def call(symbol: str, arguments: list[Array], target: np.dtype[Any]) -> Array:
     """One libdevice function; raises NeedsGpu for one that is not on the list."""
-    name = symbol.removeprefix("__nv_")
-    for ending in ("_rn", "_rz", "_rd", "_ru"):
-        name = name.removesuffix(ending)
-    function = (
-        FUNCTIONS.get(name) or FUNCTIONS.get(name.removesuffix("f")) or FUNCTIONS.get(name.removesuffix("l"))
-    )
-    if function is None:
+    name = function_name(symbol, FUNCTIONS)
+    if not name:
         raise NeedsGpu(f"{symbol} of libdevice cannot be emulated, only a GPU runs it ({where()})")
+    function = FUNCTIONS[name]
     if name in _INTEGER:
         return np.asarray(function(*arguments)).astype(target)
     wide = [a.astype(FP64) if a.dtype.kind != "i" and a.dtype in (FP32, np.float16) else a for a in arguments]
     result = np.asarray(function(*arguments) if name == "nextafter" else function(*wide))
     return result.astype(target)
+
+
+def function_name(symbol: str, known: Container[str]) -> str:
+    """Which of the `known` functions a symbol is: `__nv_tanhf` is tanh, `__nv_fsqrt_rn` is fsqrt; "" for none."""
+    name = symbol.removeprefix("__nv_")
+    for ending in ("_rn", "_rz", "_rd", "_ru"):
+        name = name.removesuffix(ending)
+    names = (name, name.removesuffix("f"), name.removesuffix("l"))
+    return next((each for each in names if each in known), "")
 
 
 def where() -> str:

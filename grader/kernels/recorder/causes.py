@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evidence import Finding, FindingKind
+from ..evidence import Finding, FindingKind, Place
 from .frames import place_of_access, through
 from .indices import Lane, index_of, lane_of
 from .views import View
 
 if TYPE_CHECKING:
-    from .launches import Access, BlockPointer, LaunchRecord
+    from .accesses import Access, BlockPointer
+    from .launches import LaunchRecord
 
 _FIRST_PAGE = 4096
 """Addresses below it are a null pointer plus an offset: nothing is ever mapped there."""
@@ -185,6 +186,17 @@ def read_race(record: "LaunchRecord", view: View, element: int, number: int) -> 
     )
 
 
+def total_race(
+    record: "LaunchRecord", view: View, element: int, reader: int, adder: int, place: Place
+) -> Finding:
+    """A program loaded, at `place`, what another program of the launch adds to by atomics, in no order."""
+    words = (
+        f"loads {{element}}, which program {record.program_of(adder)} updates atomically in the same launch: on a GPU "
+        "some of the updates may come later; load it in a second launch, or in the last program to arrive"
+    )
+    return _race(record, view, element, words, place, record.program_of(reader))
+
+
 def atomic_race(record: "LaunchRecord", view: View, element: int, number: int) -> Finding:
     """An atomic touched an element that another program of the launch stored plainly."""
     other = record.program_of(number)
@@ -208,16 +220,30 @@ def lanes_race(record: "LaunchRecord", view: View, element: int) -> Finding:
     )
 
 
-def _race(record: "LaunchRecord", view: View, element: int, words: str) -> Finding:
+def _race(
+    record: "LaunchRecord",
+    view: View,
+    element: int,
+    words: str,
+    place: Place | None = None,
+    program: tuple[int, ...] = (),
+) -> Finding:
     index = index_of(view, element)
     text = words.format(element=f"{_element(view, index)} of {_described(view)}")
-    return _finding(record, "race", view, index, text)
+    return _finding(record, "race", view, index, text, place, program)
 
 
 def _finding(
-    record: "LaunchRecord", kind: FindingKind, view: View | None, index: tuple[int, ...], words: str
+    record: "LaunchRecord",
+    kind: FindingKind,
+    view: View | None,
+    index: tuple[int, ...],
+    words: str,
+    place: Place | None = None,
+    program: tuple[int, ...] = (),
 ) -> Finding:
-    place, program = place_of_access(), record.program()
+    """Of the access in progress, unless place and program are those of an earlier one."""
+    place, program = place or place_of_access(), program or record.program()
     line = f"line {place.line} `{place.source}`" if place.source else f"line {place.line}"
     return Finding(
         kind=kind,

@@ -11,13 +11,20 @@ from typing import Any
 import numpy as np
 
 from ..interpreter import patches
-from .launches import BlockPointer
+from ..interpreter.libdevice import function_name
+from .accesses import BlockPointer
 from .views import ADDRESS_MASK
 
 SPECIAL_FUNCTIONS = ("exp", "exp2", "log", "log2", "sqrt", "precise_sqrt", "rsqrt", "sin", "cos", "erf")
 """Builder methods, `create_exp` and so on, whose elements go to the special-function units."""
-_SPECIAL_SYMBOLS = ("exp", "log", "sqrt", "sin", "cos", "tan", "erf", "pow")
-"""Parts of libdevice names that do the same: `__nv_tanhf`."""
+_SPECIAL_SYMBOLS = {
+    "exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "fsqrt", "dsqrt",
+    "frsqrt", "sin", "cos", "tan", "sinpi", "cospi", "asin", "acos", "atan", "atan2", "sinh", "cosh",
+    "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "erfcx", "erfinv", "erfcinv", "pow", "powi",
+    "fast_exp", "fast_exp10", "fast_log", "fast_log2", "fast_log10", "fast_sin", "fast_cos", "fast_tan",
+    "fast_tanh", "fast_pow",
+}  # fmt: skip
+"""Functions of libdevice that do the same, as `libdevice.function_name` has them: tanh for `__nv_tanhf`."""
 _SPECIAL_INSTRUCTIONS = ("ex2.", "lg2.", "sqrt.", "rsqrt.", "sin.", "cos.", "tanh.")
 """The same in inline PTX."""
 
@@ -36,6 +43,8 @@ class Listening:
         self.in_atomic = False
         self.block: BlockPointer | None = None
         """The block pointer that the next access goes through."""
+        self.fresh = False
+        """Whether the load in progress goes past the caches: volatile, or `.cv`."""
 
     def taken_block(self) -> BlockPointer | None:
         """The block pointer of the access that starts now, which is the only one to use it."""
@@ -49,6 +58,7 @@ listening = Listening()
 def install(interpreter: Any, c_code: Any) -> None:
     """Put the hooks in place: `interpreter` is triton's module, `c_code` its C module. Once a process."""
     _hook_memory(c_code)
+    _hook_volatile_loads(interpreter.InterpreterBuilder)
     _hook_atomics(interpreter.InterpreterBuilder)
     _hook_arithmetic(interpreter.InterpreterBuilder)
     _hook_block_pointers(interpreter)
@@ -64,7 +74,8 @@ def _hook_memory(c_code: Any) -> None:
             return plain_load(pointers & ADDRESS_MASK, mask, other, dtype)
         # Block pointers and descriptors pass masks as memory views.
         mask = np.asarray(mask)
-        addresses = record.load(pointers, mask, np.dtype(dtype).itemsize, listening.taken_block())
+        size, block = np.dtype(dtype).itemsize, listening.taken_block()
+        addresses = record.load(pointers, mask, size, block, fresh=listening.fresh)
         return plain_load(addresses, mask, other, dtype)
 
     def store(pointers: Any, values: Any, mask: Any) -> None:
@@ -91,6 +102,25 @@ def _hook_memory(c_code: Any) -> None:
     plain_cas = patches.replace(c_code, "atomic_cas", atomic_cas)
 
 
+def _hook_volatile_loads(builder: Any) -> None:
+    def create_masked_load(
+        self: Any,
+        ptrs: Any,
+        mask: Any,
+        other: Any,
+        cache_modifier: Any,
+        eviction_policy: Any,
+        is_volatile: Any,
+    ) -> Any:
+        listening.fresh = bool(is_volatile) or str(cache_modifier).endswith("CV")
+        try:
+            return plain(self, ptrs, mask, other, cache_modifier, eviction_policy, is_volatile)
+        finally:
+            listening.fresh = False
+
+    plain = patches.replace(builder, "create_masked_load", create_masked_load)
+
+
 def _without_tags(pointers: Any) -> Any:
     return pointers if listening.record is None else pointers & ADDRESS_MASK
 
@@ -104,7 +134,12 @@ def _hook_atomics(builder: Any) -> None:
         if record is not None:
             exchange = "XCHG" in str(operation)
             record.atomic(
-                pointers.data, mask.data, values.data.itemsize, reads=not exchange, ordering=_orders(semantic)
+                pointers.data,
+                mask.data,
+                values.data.itemsize,
+                reads=not exchange,
+                adds=not exchange,
+                ordering=_orders(semantic),
             )
         with _inside_atomic():
             return plain_rmw(self, operation, pointers, values, mask, semantic, *rest)
@@ -116,7 +151,12 @@ def _hook_atomics(builder: Any) -> None:
         if record is not None:
             everywhere = np.ones(pointers.data.shape, dtype=np.bool_)
             record.atomic(
-                pointers.data, everywhere, values.data.itemsize, reads=True, ordering=_orders(semantic)
+                pointers.data,
+                everywhere,
+                values.data.itemsize,
+                reads=True,
+                adds=False,
+                ordering=_orders(semantic),
             )
         with _inside_atomic():
             return plain_cas(self, pointers, compared, values, semantic, *rest)
@@ -148,7 +188,7 @@ def _hook_arithmetic(builder: Any) -> None:
     def create_extern_elementwise(
         self: Any, library: Any, path: Any, symbol: str, arguments: Any, *rest: Any
     ) -> Any:
-        if listening.record is not None and any(part in symbol for part in _SPECIAL_SYMBOLS):
+        if listening.record is not None and function_name(symbol, _SPECIAL_SYMBOLS):
             listening.record.exps += max((argument.data.size for argument in arguments), default=0)
         return plain_extern(self, library, path, symbol, arguments, *rest)
 

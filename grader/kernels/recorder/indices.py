@@ -11,7 +11,7 @@ from .torch_caller import locals_of
 from .views import ADDRESS_MASK, View
 
 if TYPE_CHECKING:
-    from .launches import Access
+    from .accesses import Access
 
 Index = tuple[int, ...]
 

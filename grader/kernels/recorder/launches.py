@@ -4,7 +4,7 @@ An access costs a few passes over its pointers; sentences, source lines and indi
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,35 +12,11 @@ from numpy.typing import NDArray
 
 from ..evidence import Finding, Launch, Place, TensorTraffic
 from ..faults import KernelFault
-from . import causes
+from . import causes, totals
+from .accesses import Access, BlockPointer, Lanes, Pointers
 from .frames import place_of_access
 from .ledger import Ledger
 from .views import ADDRESS_MASK, ALL_WRITTEN, MAX_TAG, TAG_SHIFT, WORDS, Elements, View
-
-Pointers = NDArray[np.uint64]
-Lanes = NDArray[np.bool_]
-
-
-class BlockPointer(NamedTuple):
-    """A block pointer as one access uses it: indices of its first element, sizes it was told, block, checked dims."""
-
-    offsets: tuple[int, ...]
-    shape: tuple[int, ...]
-    block_shape: tuple[int, ...]
-    checked: frozenset[int]
-
-
-class Access(NamedTuple):
-    """One load, store or atomic instruction of one program."""
-
-    verb: str
-    """loads, stores, or updates (an atomic)."""
-    pointers: Pointers
-    """The whole block, with tags."""
-    mask: Lanes
-    size: int
-    """Bytes a lane."""
-    block: BlockPointer | None = None
 
 
 class LaunchRecord:
@@ -94,7 +70,7 @@ class LaunchRecord:
         """The running program's (x, y, z)."""
         return tuple(self.builder.grid_idx)
 
-    def _number(self) -> int:
+    def number(self) -> int:
         """The running program's number + 1, in the order in which the interpreter runs them."""
         x, y, z = self.builder.grid_idx
         _, height, depth = self.builder.grid_dim
@@ -109,18 +85,23 @@ class LaunchRecord:
 
     # accesses
 
-    def load(self, pointers: Pointers, mask: Lanes, size: int, block: BlockPointer | None = None) -> Pointers:
-        """Judge and count a load of `size` bytes a lane; the addresses without tags."""
+    def load(
+        self, pointers: Pointers, mask: Lanes, size: int, block: BlockPointer | None, *, fresh: bool
+    ) -> Pointers:
+        """Judge and count a load of `size` bytes a lane; the addresses without tags.
+
+        `fresh` True for a volatile load, as of a program that waits for what others add.
+        """
         for view, elements, _ in self._touch(Access("loads", pointers, mask, size, block), None):
             if self.sanitize:
                 self._check_written(view, elements, "loads")
-                self._check_read_order(view, elements)
+                self._check_read_order(view, elements, fresh)
             view.read_bytes += elements.size * min(size, view.itemsize)
             view.was_read = True
             readers = view.first_reader
             seen = readers[elements]
             if not seen.all():
-                readers[elements[seen == 0]] = self._number()
+                readers[elements[seen == 0]] = self.number()
         return pointers & ADDRESS_MASK
 
     def store(
@@ -130,14 +111,14 @@ class LaunchRecord:
         size = values.itemsize
         written = []
         for view, elements, bits in self._touch(Access("stores", pointers, mask, size, block), values):
-            number = self._number()
+            number = self.number()
             if self.sanitize:
                 self._check_write_order(view, elements, bits, number)
                 written.append((view, elements, bits))
             view.was_written = True
             view.last_writer[elements] = number
             if self._ordering:
-                view.writer_epoch[elements] = self._ordering.get(number, 0)
+                view.writer_epoch[elements] = self.ordering(number)
             self._wrote(view, elements, size)
         return pointers & ADDRESS_MASK, written
 
@@ -150,20 +131,27 @@ class LaunchRecord:
             if lost.any():
                 self.found(causes.lanes_race(self, view, int(elements[int(np.argmax(lost))])))
 
-    def atomic(self, pointers: Pointers, mask: Lanes, size: int, *, reads: bool, ordering: bool) -> Pointers:
-        """Judge and count an atomic; `reads` False for an exchange, `ordering` False for a relaxed one."""
+    def atomic(
+        self, pointers: Pointers, mask: Lanes, size: int, *, reads: bool, adds: bool, ordering: bool
+    ) -> Pointers:
+        """Judge and count an atomic.
+
+        `reads` False for an exchange, `adds` False for any exchange (flags, locks), `ordering` False for a relaxed one.
+        """
         for view, elements, _ in self._touch(Access("updates", pointers, mask, size), None):
-            number = self._number()
+            number = self.number()
             if self.sanitize:
                 if reads:
                     self._check_written(view, elements, "updates")
-                self._check_atomic_order(view, elements, number)
+                self._check_atomic_order(view, elements, number, adds)
             if ordering:
-                self._ordering[number] = self._ordering.get(number, 0) + 1
+                self._ordering[number] = self.ordering(number) + 1
                 self._acquired = number
             view.atomics += elements.size
             view.had_atomics = True
             view.last_atomic[elements] = number
+            if adds and self.sanitize:
+                totals.keep(view, elements, number)
             self._wrote(view, elements, size)
         return pointers & ADDRESS_MASK
 
@@ -259,17 +247,19 @@ class LaunchRecord:
         if missing.any():
             raise self._fault(causes.unwritten(self, view, int(elements[int(np.argmax(missing))]), verb))
 
-    def _check_read_order(self, view: View, elements: Elements) -> None:
+    def _check_read_order(self, view: View, elements: Elements, fresh: bool) -> None:
         """A plain load of what another program stored in this launch depends on which runs first."""
         for other, there, _ in self._overlapping(view, elements, None):
             if other.was_written:
                 writers = other.last_writer[there]
-                bad = self._unordered(writers, self._number(), other, there)
+                bad = self.unordered(writers, self.number(), there, self._epochs(other))
                 if bad is not None and other.had_atomics:
                     bad &= other.last_atomic[there] == 0
                 if bad is not None and bad.any():
                     where = int(np.argmax(bad))
                     self.found(causes.read_race(self, other, int(there[where]), int(writers[where])))
+            if other.had_adders and not fresh:
+                totals.loaded(self, other, there)
 
     def _check_write_order(
         self, view: View, elements: Elements, bits: NDArray[Any] | None, number: int
@@ -286,7 +276,8 @@ class LaunchRecord:
                 if not touched:
                     continue
                 programs = getattr(other, by)[there]
-                bad = self._unordered(programs, number, other if by == "last_writer" else None, there)
+                epochs = self._epochs(other) if by == "last_writer" else None
+                bad = self.unordered(programs, number, there, epochs)
                 if bad is None:
                     continue
                 bad &= other.memory[there] != stored
@@ -295,32 +286,46 @@ class LaunchRecord:
                     self.found(words(self, other, int(there[where]), int(programs[where])))
                     break
 
-    def _check_atomic_order(self, view: View, elements: Elements, number: int) -> None:
+    def _check_atomic_order(self, view: View, elements: Elements, number: int, adds: bool) -> None:
         """An atomic on what another program stored plainly in this launch: the store may come after it."""
         for other, there, _ in self._overlapping(view, elements, None):
             if other.was_written:
                 writers = other.last_writer[there]
-                bad = self._unordered(writers, number, other, there)
+                bad = self.unordered(writers, number, there, self._epochs(other))
                 if bad is not None:
                     where = int(np.argmax(bad))
                     self.found(causes.atomic_race(self, other, int(there[where]), int(writers[where])))
+            if adds:
+                totals.added(self, other, there, number)
 
-    def _unordered(
-        self, programs: NDArray[np.int32], number: int, written: View | None, there: Elements
+    def ordering(self, number: int) -> int:
+        """How many atomics that order its accesses a program has done."""
+        return self._ordering.get(number, 0)
+
+    def _epochs(self, view: View) -> NDArray[np.int32] | None:
+        """Those of the view's writers; None, and no table made, where no atomic has ordered anything."""
+        return view.writer_epoch if self._ordering else None
+
+    def unordered(
+        self,
+        programs: NDArray[np.int32],
+        number: int,
+        there: Elements,
+        epochs: NDArray[np.int32] | None,
     ) -> Lanes | None:
         """Lanes that another program touched with nothing to order the two; None for none.
 
         Two programs count as ordered when the first did an acquire-release atomic after it touched the element, and
-        the second one before this access: locks, flags and last-arriver counters look so. `written` is the view whose
-        elements `there` the programs stored; for loads and atomics it is None, and any such atomic counts as after.
+        the second one before this access: locks, flags and last-arriver counters look so. `epochs` holds, for the
+        elements `there`, how many the first had done when it touched them; None where any counts as after.
         """
         bad: Lanes = (programs != 0) & (programs != number)
         if not bad.any():
             return None
         if self._acquired == number:
             others, which = np.unique(programs[bad], return_inverse=True)
-            done = np.array([self._ordering.get(int(other), 0) for other in others])[which]
-            bad[bad] = done <= (0 if written is None else written.writer_epoch[there][bad])
+            done = np.array([self.ordering(int(other)) for other in others])[which]
+            bad[bad] = done <= (0 if epochs is None else epochs[there][bad])
             if not bad.any():
                 return None
         return bad

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ..evidence import Place
 from .ledger import Ledger, bytes_of
 
 TAG_SHIFT = 48
@@ -51,6 +52,9 @@ class View:
         self.was_read = False
         self.was_written = False
         self.had_atomics = False
+        self.had_adders = False
+        self.total_loads: dict[int, Place] = {}
+        """Program number + 1 to where it loaded elements that had been added to."""
 
     @property
     def label(self) -> str:
@@ -78,6 +82,21 @@ class View:
     @cached_property
     def last_atomic(self) -> NDArray[np.int32]:
         """Program number + 1 of the last to touch each element by an atomic; 0 for none."""
+        return np.zeros(self.extent, dtype=np.int32)
+
+    @cached_property
+    def first_adder(self) -> NDArray[np.int32]:
+        """Program number + 1 of the first to change each element by an atomic other than an exchange; 0 for none."""
+        return np.zeros(self.extent, dtype=np.int32)
+
+    @cached_property
+    def total_reader(self) -> NDArray[np.int32]:
+        """Program number + 1 of the last plain load of each element that had been added to; 0 for none."""
+        return np.zeros(self.extent, dtype=np.int32)
+
+    @cached_property
+    def total_reader_epoch(self) -> NDArray[np.int32]:
+        """How many ordering atomics that reader had done when it loaded."""
         return np.zeros(self.extent, dtype=np.int32)
 
     @cached_property

@@ -7,7 +7,7 @@ from ._forward import run
 EXERCISE = "flash_forward_gqa"
 HINT = "You address k and v with q's strides. Each tensor has its own."
 FAILS = ("test_any_strides_are_taken",)
-SYMPTOMS = ()
+SYMPTOMS = ("one_stride_for_all", "kernel.out_of_bounds_load")
 ALSO = ("flash_forward_shapes",)
 
 

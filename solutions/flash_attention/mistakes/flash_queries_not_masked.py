@@ -10,7 +10,7 @@ HINT = (
     "give every tl.load a mask of rows < T_q, keys < T_k and columns < D."
 )
 FAILS = ("test_rows_beyond_the_end_are_not_touched",)
-SYMPTOMS = ()
+SYMPTOMS = ("kernel.out_of_bounds_load",)
 ALSO = ("flash_forward_half", "flash_forward_causal", "flash_forward_gqa")
 
 

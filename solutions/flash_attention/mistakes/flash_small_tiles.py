@@ -6,7 +6,7 @@ from ._forward import run
 
 EXERCISE = "efficiency"
 HINT = (
-    "With 16 queries a tile, K and V are read ⌈T/16⌉ times, four times as often as with 64: give a "
+    "With 32 queries a tile or fewer, K and V are read ⌈T/32⌉ times, twice as often as with 64: give a "
     "program more rows."
 )
 FAILS = ("test_few_bytes_are_moved",)
@@ -18,4 +18,4 @@ def flash_forward(
     q: Tensor, k: Tensor, v: Tensor, causal: bool = False, scale: float | None = None
 ) -> tuple[Tensor, Tensor]:
     """Wrong: see the module."""
-    return run(q, k, v, causal, scale, rows=16)
+    return run(q, k, v, causal, scale, rows=32, cols=128)

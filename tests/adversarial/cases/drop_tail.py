@@ -12,4 +12,7 @@ ATTACK = "drop_tail"
 
 CALL = "return kernel(q, k[..., :-16, :], v[..., :-16, :], causal, scale)"
 
-VARIANTS = (Variant("last_keys", wrapped(CALL), Expected(says="is off by"), FORWARD, takes_s=20, slow=True),)
+# Where scores fall the last keys weigh nothing: that check passes, 2 of the weight of 32.
+EARNED = Expected(points=1.25, says="is off by")
+
+VARIANTS = (Variant("last_keys", wrapped(CALL), EARNED, FORWARD, takes_s=20, slow=True),)
