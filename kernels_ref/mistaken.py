@@ -23,6 +23,7 @@ BY_TILE = frozenset(
     {
         "accumulator_in_half",
         "accumulator_not_rescaled",
+        "accumulator_overwritten",
         "causal_bound_rounded_down",
         "divided_in_the_loop",
         "dq_of_last_tile",
@@ -85,6 +86,9 @@ def forward(
         add(symptom, 0, compute)
         add(symptom, 1, compute)
 
+    def attend_to(q: Tensor, k: Tensor, v: Tensor) -> Callable[[], tuple[Tensor, Tensor]]:
+        return lambda: _attend(q, _repeated(k, q), _repeated(v, q), factor, hidden)
+
     for symptom, (wrong_factor, distance) in variants.items():
         both(symptom, seen(wrong_factor, distance))
     hidden = ahead > 0 if causal else None
@@ -103,7 +107,7 @@ def forward(
         ("strides_of_contiguous", contiguous),
     ):
         if (read := _with_strides(given, strides)) is not None:
-            both(symptom, lambda read=read: _attend(*(_repeated(each, q) for each in read), factor, hidden))
+            both(symptom, attend_to(*read))
     if k is not shared_k:
         both("heads_modulo", lambda: _attend(q, _cycled(shared_k, q), _cycled(shared_v, q), factor, hidden))
     if causal:
@@ -141,6 +145,11 @@ def forward(
         sums = _exp(all_scores.logcumsumexp(-1)[..., ends], _tile_maxima(all_scores, tile))
         return (last / sums.masked_fill(sums == 0, 1.0)) @ values
 
+    def accumulator_overwritten() -> Tensor:
+        _, last, values = running()
+        start = (keys - 1) // tile * tile
+        return over(last[..., start:] @ values[..., start:, :], last)
+
     def accumulator_in_half() -> Tensor:
         first, last, values = running()
         maxima, total = _tile_maxima(scores(), tile), torch.zeros_like(q, dtype=torch.float64)
@@ -157,7 +166,9 @@ def forward(
     def overflowed() -> tuple[Tensor, Tensor]:
         exponentials = scores().float().exp()
         total = exponentials.sum(-1, keepdim=True)
-        return (exponentials @ v.float() / total).double(), total.log()[..., 0].double()
+        # A row that sees no key is another mistake's.
+        divisor = total.masked_fill((scores() == -math.inf).all(-1, keepdim=True), 1.0)
+        return (exponentials @ v.float() / divisor).double(), total.log()[..., 0].double()
 
     def unseen_nan() -> tuple[Tensor, Tensor]:
         out, lse = _attend(q, k, v, factor, hidden)
@@ -185,6 +196,7 @@ def forward(
     both("unseen_nan", unseen_nan)
     if tile < keys:
         both("last_tile_only", last_tile)
+        found["out"]["accumulator_overwritten"] = accumulator_overwritten
     found["lse"] |= {
         "lse_without_maximum": lambda: scores().logsumexp(-1) - scores().amax(-1),
         "lse_is_maximum": lambda: scores().amax(-1),

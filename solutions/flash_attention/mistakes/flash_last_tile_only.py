@@ -7,7 +7,7 @@ from ._forward import run
 EXERCISE = "flash_forward"
 HINT = "Your accumulator holds the last tile's product only: add to it, acc = acc · correction + P·V."
 FAILS = ("test_every_key_counts_wherever_it_stands",)
-SYMPTOMS = ("last_tile_only",)
+SYMPTOMS = ("accumulator_overwritten", "last_tile_only")
 ALSO = (
     "flash_forward_shapes",
     "flash_forward_half",

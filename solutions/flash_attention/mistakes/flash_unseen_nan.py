@@ -11,7 +11,7 @@ HINT = (
 )
 FAILS = ("test_a_query_that_sees_no_key_gives_zero",)
 SYMPTOMS = ("unseen_nan",)
-ALSO = ()
+ALSO = ("flash_forward_gqa",)
 
 
 def flash_forward(
