@@ -91,9 +91,9 @@ def _fill(kit: Kit, bundle: Path) -> None:
 
 
 def _told_by_values(spec: Assignment, mistakes: Sequence[Mistake]) -> list[str]:
-    """Exercises of which wrong values are stored: all but those in Triton whose mistakes have symptoms of their own.
+    """Exercises of which wrong values are stored: none in Triton, and in PyTorch those that symptoms do not tell apart.
 
-    Kernels take a tenth of a second a call, and there are a hundred calls and dozens of mistakes.
+    A kernel takes a tenth of a second a call, and there are a hundred calls and dozens of mistakes.
     """
     told = []
     for exercise in spec.exercises:
@@ -101,7 +101,7 @@ def _told_by_values(spec: Assignment, mistakes: Sequence[Mistake]) -> list[str]:
         here = [mistake for mistake in mistakes if name in mistake.exercises]
         shown = Counter(symptom for mistake in here for symptom in mistake.symptoms)
         by_symptom = all(any(shown[symptom] == 1 for symptom in mistake.symptoms) for mistake in here)
-        if "gpu" not in exercise.needs and not ("triton" in exercise.needs and by_symptom):
+        if "triton" not in exercise.needs and not ("torch" in exercise.needs and by_symptom):
             told.append(name)
     return told
 
