@@ -172,8 +172,8 @@ def _gpu() -> Finding:
         query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
         done = subprocess.run(query, capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
-        return Finding("gpu", False, "none here; no exercise needs one")
+        return Finding("gpu", False, "none here; only points for speed wait for one")
     lines = done.stdout.strip().splitlines()
     if done.returncode or not lines:
-        return Finding("gpu", False, "nvidia-smi sees no card; no exercise needs one")
+        return Finding("gpu", False, "nvidia-smi sees no card; only points for speed wait for one")
     return Finding("gpu", True, "; ".join(lines))

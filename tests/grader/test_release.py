@@ -145,7 +145,7 @@ def test_doctor_says_who_needs_what_is_missing(monkeypatch):
     monkeypatch.setattr(doctor, "available", lambda: Availability(False, "no bwrap", "install it", None))
     monkeypatch.setenv("PATH", "")
     assert doctor.sandbox().text == "no bwrap; install it (only `grader grade` needs it)"
-    assert doctor._gpu().text == "none here; no exercise needs one"
+    assert doctor._gpu().text == "none here; only points for speed wait for one"
 
 
 def test_version_is_one_line(bundle):
@@ -155,7 +155,7 @@ def test_version_is_one_line(bundle):
 
 def test_doctor_of_the_checkout_runs_a_kernel_in_the_interpreter(checkout):
     line = next(line for line in checkout.grader("doctor").out.splitlines() if "interpreter" in line)
-    assert "triton runs a small kernel on the CPU" in line
+    assert "runs a small bf16 kernel on the CPU" in line
 
 
 @pytest.mark.parametrize("kind", ["full folder", "file", "unwritable"])
