@@ -137,7 +137,9 @@ class _Variants:
         only = tuple(f"{self._spec.name}.{exercise.id}" for exercise in concerned)
         info = SubmissionInfo(id=name)
         runner = LocalRunner(root, overrides, self._lanes if root == self._kit.solutions else None)
-        return Judge(self._kit, runner, info, hints=self._hints, seed=b"verify", only=only)
+        # A constant is no mistake that a hint explains; looking for one runs every mistake on every call.
+        hints = LiveMistakes([]) if name.startswith("constant") else self._hints
+        return Judge(self._kit, runner, info, hints=hints, seed=b"verify", only=only)
 
     def judges(self) -> Iterator[Judge]:
         if self._share[0] == 0:
@@ -225,13 +227,12 @@ class _Variants:
 
     def _look_at_constant(self, judge: Judge, report: GradeReport) -> None:
         self._proof.constants += 1
-        touched = {
-            exercise
+        overridden = {function for _, function in _overrides(judge)}
+        ids = {
+            f"{self._spec.name}.{exercise.id}"
             for exercise in self._spec.exercises
-            for function in exercise.functions
-            if (self._spec.name, function) in _overrides(judge)
+            if overridden & set(exercise.functions)
         }
-        ids = {f"{self._spec.name}.{exercise.id}" for exercise in touched}
         for exercise in report.exercises:
             if exercise.id in ids:
                 passed = [check.name for check in exercise.checks if check.outcome is Outcome.PASSED]

@@ -64,7 +64,11 @@ def by_kernels(expect, evidence, tensors, causal):
     queries, keys, width = *q.shape[-2:-1], *k.shape[-2:]
     pairs = q.shape[:-2].numel() * (int(visible(queries, keys).sum()) if causal else queries * keys)
     worked = flops >= 4 * pairs * width or (flops == 0 and sum(launch.exps for launch in launches) >= pairs)
-    expect.that(worked and not library, "PyTorch did the work", symptom="library_attention")
+    expect.that(
+        worked and not library,
+        "PyTorch did the work",
+        symptom="too_few_products" if flops else "library_attention",
+    )
     used = {name for launch in launches for name in launch.dot_flops}
     narrow = used - {"fp32", "tf32"} if q.dtype.itemsize == 4 else used & {"fp8"}
     expect.that(not narrow, "dots run in less precision than the inputs have", symptom="narrow_dots")

@@ -12,6 +12,7 @@ ALSO = (
     "flash_forward_causal",
     "flash_forward_gqa",
     "efficiency",
+    "performance",
 )
 
 

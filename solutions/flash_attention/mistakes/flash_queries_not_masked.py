@@ -11,7 +11,7 @@ HINT = (
 )
 FAILS = ("test_rows_beyond_the_end_are_not_touched",)
 SYMPTOMS = ("kernel.out_of_bounds_load",)
-ALSO = ("flash_forward_half", "flash_forward_causal", "flash_forward_gqa")
+ALSO = ("flash_forward_half", "flash_forward_causal", "flash_forward_gqa", "performance")
 
 
 def flash_forward(

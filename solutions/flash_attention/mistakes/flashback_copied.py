@@ -12,7 +12,7 @@ HINT = (
 )
 FAILS = ("test_kernels_do_the_backward_pass",)
 SYMPTOMS = ("backward_beside_the_kernels", "kernel.library")
-ALSO = ()
+ALSO = ("performance",)
 
 
 def flash_backward(

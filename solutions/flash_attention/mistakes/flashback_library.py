@@ -7,7 +7,7 @@ EXERCISE = "flash_backward"
 HINT = "PyTorch does the work here, and no kernel of yours runs: write dQ, dK and dV as Triton kernels."
 FAILS = ("test_kernels_do_the_backward_pass",)
 SYMPTOMS = ("library_backward", "kernel.none_launched")
-ALSO = ()
+ALSO = ("performance",)
 
 
 def flash_backward(
