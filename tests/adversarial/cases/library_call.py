@@ -39,7 +39,7 @@ return tuple(found)
 SAID = Expected(says="leaves the work to PyTorch")
 
 VARIANTS = (
-    Variant("behind_a_decoy", wrapped(DECOY + "return attention(q, k, v, scale)", TOP), SAID, FORWARD, 15),
+    Variant("behind_a_decoy", wrapped(DECOY + "return attention(q, k, v, scale)", TOP), SAID, FORWARD, 15, slow=True),
     Variant("sdpa", wrapped(SDPA), SAID, FORWARD, 15, slow=True),
     Variant("taken_apart", wrapped(DECOY + TAKEN_APART), Expected(says="PyTorch did the work"), FORWARD, 15, slow=True),
     Variant("in_a_thread", wrapped(DECOY + IN_A_THREAD, TOP), SAID, FORWARD, 15, slow=True),

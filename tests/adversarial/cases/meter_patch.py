@@ -95,11 +95,11 @@ else:
 
 VARIANTS = (
     Variant("restores_the_own_load", library_with(OWN_LOAD), CAUGHT, EXERCISE, takes_s=15),
-    Variant("restores_it_in_a_call", library_with(call=OWN_LOAD), CAUGHT, EXERCISE, takes_s=15),
+    Variant("restores_it_in_a_call", library_with(call=OWN_LOAD), CAUGHT, EXERCISE, takes_s=15, slow=True),
     Variant("edits_the_counters", library_with(COUNTERS), CAUGHT, EXERCISE, takes_s=15),
-    Variant("edits_the_report", library_with(REPORT), CAUGHT, EXERCISE, takes_s=15),
-    Variant("replaces_code", library_with(CODE), CAUGHT, EXERCISE, takes_s=15),
-    Variant("blinds_the_hooks_in_a_call", library_with(call=BLIND), CAUGHT, EXERCISE, takes_s=15),
-    Variant("breaks_the_seal", library_with(SEAL), CAUGHT, EXERCISE, takes_s=15),
-    Variant("edits_the_compiler", library_with(COMPILER), CAUGHT, EXERCISE, takes_s=15),
+    Variant("edits_the_report", library_with(REPORT), CAUGHT, EXERCISE, takes_s=15, slow=True),
+    Variant("replaces_code", library_with(CODE), CAUGHT, EXERCISE, takes_s=15, slow=True),
+    Variant("blinds_the_hooks_in_a_call", library_with(call=BLIND), CAUGHT, EXERCISE, takes_s=15, slow=True),
+    Variant("breaks_the_seal", library_with(SEAL), CAUGHT, EXERCISE, takes_s=15, slow=True),
+    Variant("edits_the_compiler", library_with(COMPILER), CAUGHT, EXERCISE, takes_s=15, slow=True),
 )
