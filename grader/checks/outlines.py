@@ -108,7 +108,7 @@ def _sketch(values: NDArray[np.float64], near: float) -> Sketch:
 def _signs(size: int) -> NDArray[np.float64]:
     """Fixed signs of shape (projections, size): Python's generator is the same on every machine."""
     rows = [
-        np.unpackbits(np.frombuffer(random.Random(seed).randbytes(size // 8 + 1), np.uint8))[:size]  # noqa: S311
+        np.unpackbits(np.frombuffer(random.Random(seed).randbytes(size // 8 + 1), np.uint8))[:size]  # noqa: S311 - signs, no secret
         for seed in range(PROJECTIONS)
     ]
     return np.stack(rows).astype(np.float64) * 2 - 1

@@ -49,7 +49,7 @@ class Call:
 
         kinds = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
         kinds += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in keywords]
-        run.__signature__ = inspect.Signature(kinds)  # type: ignore[attr-defined]
+        run.__signature__ = inspect.Signature(kinds)  # type: ignore[attr-defined]  # functions take any attribute
         self.run = run
 
 

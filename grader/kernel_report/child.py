@@ -87,9 +87,9 @@ def _warm_up(interpreted: bool) -> None:
 
         recorder.install()  # before the user's file is imported: its decorators look for the interpreter
     else:
-        from triton.compiler import compile  # noqa: F401
+        from triton.compiler import compile  # noqa: F401 - whether it can be imported
 
-        from grader.kernels import compiled  # noqa: F401
+        from grader.kernels import compiled  # noqa: F401 - whether it can be imported
 
 
 def interpret(task: Task) -> Answer:

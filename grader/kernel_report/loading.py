@@ -133,7 +133,7 @@ def _apply(function: Any) -> Callable[..., Any]:
     def apply(*args: Any) -> Any:
         return function.apply(*args)
 
-    apply.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    apply.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions take any attribute
     apply.__name__ = f"{function.__name__}.apply"
     return apply
 

@@ -107,6 +107,6 @@ def _named_like(function: Function, original: Any, name: str, skip: int = 0) -> 
     function.__name__ = function.__qualname__ = name
     try:
         parameters = list(inspect.signature(original).parameters.values())[skip:]
-        function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions take any attribute
     except (TypeError, ValueError):  # a builtin, or an object with an odd signature: it keeps (*args)
         return
