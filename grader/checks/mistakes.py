@@ -83,6 +83,8 @@ def find_hint(
         earlier: all calls of the exercise so far: they decide between mistakes that agree on this check.
     """
     candidates = source.shows(exercise, symptom) if symptom else set()
+    if calls:  # a mistake in none of the functions called here explains nothing
+        candidates -= _blameless(source, exercise, calls, candidates)
     if len(candidates) > 1:  # one property may fail by several mistakes: the values decide
         candidates = _explaining(source, exercise, calls, right, candidates) or candidates
     elif not candidates and (not symptom or symptom.startswith(KERNEL_SYMPTOM)):
@@ -110,14 +112,21 @@ def _explaining(
     candidates = _fitting(source, exercise, calls, among) if calls else set()
     if not candidates:
         return candidates
-    blameless = set(candidates)  # a mistake in none of the functions called here explains nothing
-    for call in calls:
-        blameless &= source.leaves_alone(exercise, call.request.function)
-    candidates -= blameless
+    candidates -= _blameless(source, exercise, calls, candidates)
     # Of the same functions: a student may make a mistake in one function and not in its sibling.
     called = {call.request.function for call in calls}
     same = [call for call in right if call.request.function in called]
     return candidates & _fitting(source, exercise, same, candidates)
+
+
+def _blameless(
+    source: HintSource, exercise: str, calls: Sequence[Call], candidates: Collection[str]
+) -> set[str]:
+    """Mistakes, of `candidates`, that leave every called function alone."""
+    blameless = set(candidates)
+    for call in calls:
+        blameless &= source.leaves_alone(exercise, call.request.function)
+    return blameless
 
 
 def _fitting(

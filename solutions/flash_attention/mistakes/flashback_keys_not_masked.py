@@ -11,7 +11,7 @@ HINT = (
 )
 FAILS = ("test_gradients_add_up_over_all_tiles", "test_gradients_of_ragged_shapes")
 SYMPTOMS = ("kernel.out_of_bounds_load",)
-ALSO = ()
+ALSO = ("performance",)
 
 
 def flash_backward(
