@@ -334,6 +334,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     judge = config.stash.get(JUDGE, None)
-    if judge is None or judge.on_report is not None or not (judge.checks or judge.collection_errors):
+    if judge is None or judge.on_report is not None:
+        return
+    if not (judge.checks or judge.collection_errors):
+        if not config.stash.get(NATIVE, False):
+            terminalreporter.write_line(
+                "no checks there: name a folder, `assignments/memory`, or `--exercise memory.kv_cache_bytes`"
+            )
         return
     print_report(judge.report(), all_checks=config.stash.get(ALL_CHECKS, None))

@@ -11,7 +11,8 @@ from grader.calls import submission as submissions
 from grader.calls.faults import KernelFinding
 from grader.calls.runner import LocalRunner, OtherFile, Request
 from grader.calls.submission import Submission
-from grader.checks.mistakes import LiveMistakes, StoredMistakes, find_hint, load_mistakes, stored_form
+from grader.checks.mistakes import LiveMistakes, find_hint, load_mistakes
+from grader.checks.stored_mistakes import StoredMistakes, stored_form
 from tests.grader.small_kernels import KIT, SOLUTION, Worked, X, Y, on_linux
 
 pytestmark = on_linux
