@@ -323,7 +323,7 @@ def _solution_of(mistake: Mistake, call: Call) -> Mistake:
     """The solution's own function, in the shape of a mistake; a worker finds it by its file alone."""
     request = call.request
     solution = replace(mistake, name="", file=request.file)
-    if request.lane in IN_A_WORKER:
+    if request.lane == "interpret":
         return solution
     module = load_solution(mistake.solutions, request.assignment, request.file)
     return replace(solution, functions={request.function: getattr(module, request.function)})
