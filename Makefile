@@ -10,7 +10,7 @@ OUT     ?= reports
 help:
 	@echo "make grade    grade the sample submissions: table, reports/<id>/report.json, reports/summary.csv"
 	@echo "make test     the kit's own tests"
-	@echo "make test-slow  those that need the network: the bundle in a fresh venv"
+	@echo "make test-slow  the slow ones: more attacks in Triton, and the bundle in a fresh venv, which needs the network"
 	@echo "make test-tritons  the kernel tests on the other tritons that are supported"
 	@echo "make bench    what the kernel evidence costs; on an idle machine"
 	@echo "make lint     ruff and mypy"

@@ -134,7 +134,7 @@ _ASK_FOR_MORE = (
     "--capture",
     "-l",
     "--showlocals",
-    "--co",
+    "--collect",
     "--full-trace",
     "--setup-",
 )
@@ -143,7 +143,7 @@ _ASK_FOR_MORE = (
 def _quieten(config: pytest.Config) -> None:
     """Leave the terminal to our table, unless the caller asked pytest for more."""
     arguments = [str(argument) for argument in config.invocation_params.args]
-    native = config.option.verbose > 0 or any(a.startswith(_ASK_FOR_MORE) for a in arguments)
+    native = config.option.verbose > 0 or any(a == "--co" or a.startswith(_ASK_FOR_MORE) for a in arguments)
     config.stash[NATIVE] = native
     if not native:
         config.option.verbose = -2
@@ -295,10 +295,13 @@ def pytest_enter_pdb(config: pytest.Config) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    report = yield
     judge = item.config.stash.get(JUDGE, None)
     if judge is None or item.get_closest_marker("exercise") is None:
-        return report
+        return (yield)
+    if not item.config.stash.get(NATIVE, False):
+        # The judge's message takes its place, and pytest parses the file once for every frame to make it.
+        vars(item)["repr_failure"] = lambda *_: ""
+    report = yield
     if call.excinfo is not None and isinstance(call.excinfo.value, KeyboardInterrupt):
         return report
     if call.when == "call" or (call.when == "setup" and call.excinfo is not None):
@@ -331,6 +334,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     judge = config.stash.get(JUDGE, None)
-    if judge is None or judge.on_report is not None or not (judge.checks or judge.collection_errors):
+    if judge is None or judge.on_report is not None:
+        return
+    if not (judge.checks or judge.collection_errors):
+        if not config.stash.get(NATIVE, False):
+            terminalreporter.write_line(
+                "no checks there: name a folder, `assignments/memory`, or `--exercise memory.kv_cache_bytes`"
+            )
         return
     print_report(judge.report(), all_checks=config.stash.get(ALL_CHECKS, None))

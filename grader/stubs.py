@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.kit import Kit
+from grader.refusal import BadInput
 
 STUB = 'raise NotImplementedError("write me")'
 
@@ -18,12 +19,16 @@ STUB = 'raise NotImplementedError("write me")'
 def generate(source: str) -> str:
     """The stub of one solution file: same cells, docstrings and imports, no solution.
 
-    Needs jupytext and nbgrader (the `instructor` extra).
+    Raises:
+        BadInput: jupytext or nbgrader, of the `instructor` extra, is not installed.
     """
-    import jupytext
-    from nbconvert.preprocessors import TagRemovePreprocessor
-    from nbgrader.preprocessors import ClearSolutions
-    from traitlets.config import Config
+    try:
+        import jupytext
+        from nbconvert.preprocessors import TagRemovePreprocessor
+        from nbgrader.preprocessors import ClearSolutions
+        from traitlets.config import Config
+    except ModuleNotFoundError as error:
+        raise BadInput(f"stubs are made with {error.name}: pip install -e '.[instructor]'") from None
 
     notebook = jupytext.reads(source, fmt="py:percent")
     notebook.metadata.setdefault(

@@ -70,10 +70,14 @@ class SandboxedRunner:
         self.output: dict[str, str] = {}
         """The end of what the submission printed, by assignment; for staff."""
 
+    def require_file(self, assignment: str, file: str) -> None:
+        """Raise Todo when the submission has no such file."""
+        if not (self._submission / assignment / file).is_file():
+            raise Todo(f"{assignment}/{file} was not handed in")
+
     def run(self, request: Request) -> Any:
         """Send one request and wait for its answer, no longer than the spec allows."""
-        if not (self._submission / request.assignment / request.file).is_file():
-            raise Todo(f"{request.assignment}/{request.file} was not handed in")
+        self.require_file(request.assignment, request.file)
         broken = self._broken_files.get((request.assignment, request.lane, request.file))
         if broken is not None:
             raise type(broken)(broken.message, hidden_message=broken.hidden_message)

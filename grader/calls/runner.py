@@ -56,6 +56,9 @@ class Runner(Protocol):
 
     isolation: str
 
+    def require_file(self, assignment: str, file: str) -> None:
+        """Raise Todo when the submission has no such file."""
+
     def run(self, request: Request) -> Any:
         """Return what the function returned."""
 
@@ -116,6 +119,11 @@ class LocalRunner:
         """Functions that stand in for the submission's own, by (assignment, function); or OtherFile."""
         self._given_lanes = lanes  # of the caller, who closes them
         self._own_lanes: Lanes | None = None
+
+    def require_file(self, assignment: str, file: str) -> None:
+        """Raise Todo when the submission has no such file."""
+        if not (self.root / assignment / file).is_file():
+            raise Todo(f"no file {assignment}/{file} here")
 
     def run(self, request: Request) -> Any:
         """Call the function on decoded copies of the arguments, as a worker would get them."""
@@ -182,8 +190,7 @@ class LocalRunner:
 
     def _function(self, request: Request) -> Any:
         __tracebackhide__ = True
-        if not (self.root / request.assignment / request.file).is_file():
-            raise Todo(f"no file {request.assignment}/{request.file} here")
+        self.require_file(request.assignment, request.file)
         try:
             module = load.load_module(self.root, request.assignment, request.file)
         except STOPS:

@@ -101,11 +101,14 @@ class Submission:
             Crashed, TimedOut, Tampered: two workers were lost in the exercise already, so its remaining checks
                 are not run.
             NeedsTorch: before the check does, which makes its own inputs with torch.
+            Todo: its file is not there, so that the check need not make inputs and references for nothing.
         """
         self.exercise_id = exercise_id
         self.calls = []
         name, _, exercise = exercise_id.partition(".")
-        require(assignment(name).exercise(exercise))
+        spec = assignment(name).exercise(exercise)
+        require(spec)
+        self.runner.require_file(name, spec.file)
         if self._deaths[exercise_id] >= self.deaths_before_giving_up:
             last = self._last_death[exercise_id]
             raise type(last)(

@@ -201,7 +201,9 @@ def _ratio(error: float, size: float) -> float:
 
 
 def _percent(ratio: float) -> str:
-    return "more than everything" if math.isinf(ratio) else f"{100 * ratio:.2g} %"
+    if math.isinf(ratio):
+        return "more than everything"
+    return f"{100 * ratio:.2g} %" if ratio < 0.995 else f"{100 * ratio:,.0f} %"
 
 
 def _short(dtype: Any) -> str:

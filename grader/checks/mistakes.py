@@ -7,7 +7,6 @@ lose points by it. It may import the right functions, `from ..state import ...`.
 """
 
 import importlib
-import json
 import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ from grader.calls.faults import Crashed, KernelFinding, RanksDisagree, TimedOut
 from grader.calls.ranked import RankedCall
 from grader.calls.runner import IN_A_WORKER, Lanes, Request
 from grader.calls.submission import Call, finding_value
-from grader.checks.outlines import Outline, Sketch, outline
+from grader.checks.outlines import Outline, outline
 from grader.worker import verbs, wire
 
 
@@ -59,6 +58,9 @@ class HintSource(Protocol):
 
     def leaves_alone(self, exercise: str, function: str) -> set[str]:
         """Names of the mistakes that do this function right."""
+
+    def is_right(self, exercise: str, call: Call, among: Collection[str]) -> set[str]:
+        """Names of the mistakes, of `among`, that answer this call as the solution does, bit by bit."""
 
     def shows(self, exercise: str, symptom: str) -> set[str]:
         """Names of the mistakes that have this symptom."""
@@ -116,10 +118,16 @@ def _explaining(
     if not candidates:
         return candidates
     candidates -= _blameless(source, exercise, calls, candidates)
-    # Of the same functions: a student may make a mistake in one function and not in its sibling.
+    # Of the same functions: a student may make a mistake in one function and not in its sibling. A probe's
+    # report is no value that a mistake could be known by.
     called = {call.request.function for call in calls}
-    same = [call for call in right if call.request.function in called]
-    return candidates & _fitting(source, exercise, same, candidates)
+    same = [call for call in right if call.request.function in called and not call.request.probe]
+    candidates &= _fitting(source, exercise, same, candidates)
+    # What is off by little is near to the right value as well, and so to that of every mistake that shows elsewhere.
+    harmless = set(candidates)
+    for call in calls:
+        harmless &= source.is_right(exercise, call, harmless)
+    return candidates - harmless
 
 
 def _blameless(
@@ -267,6 +275,22 @@ class LiveMistakes:
             mistake.name for mistake in self._by_exercise.get(exercise, []) if symptom in mistake.symptoms
         }
 
+    def is_right(self, exercise: str, call: Call, among: Collection[str]) -> set[str]:
+        """Names of the mistakes, of `among`, that answer this call as the solution does, bit by bit."""
+        found = set()
+        for mistake in self._by_exercise.get(exercise, []):
+            if mistake.name not in among:
+                continue
+            value = self.value(mistake, call)
+            # Of plain values a candidate has the very one that is wrong: only tensors are compared by and large.
+            if (
+                value is not None
+                and value.sketches
+                and value == self.value(_solution_of(mistake, call), call)
+            ):
+                found.add(mistake.name)
+        return found
+
     def hint(self, mistake: str) -> str:
         """The hint of one mistake."""
         return self._hints[mistake]
@@ -302,89 +326,11 @@ class LiveMistakes:
         return wire.decode(*wire.encode(function(*args, **kwargs)))
 
 
-def value_key(call: Call, value: bytes) -> str:
-    """Names a value, salted by its call so that equal values of different calls look unrelated."""
-    return sha256(call.key.encode() + value).hexdigest()[:24]
-
-
-class StoredMistakes:
-    """Explains a call from digests of wrong values stored when a student's bundle was built."""
-
-    def __init__(self, path: Path) -> None:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        self._values: dict[str, dict[str, dict[str, list[str]]]] = stored["values"]
-        self._symptoms: dict[str, dict[str, list[str]]] = stored["symptoms"]
-        self._hints: dict[str, str] = stored["hints"]
-        self._functions: dict[str, dict[str, list[str]]] = stored["functions"]
-        self._sketches: dict[str, list[list[float]]] = stored.get("sketches", {})
-
-    def leaves_alone(self, exercise: str, function: str) -> set[str]:
-        """Names of the mistakes that had no wrong `function`."""
-        return {name for name, wrong in self._functions.get(exercise, {}).items() if function not in wrong}
-
-    def explains(self, exercise: str, call: Call, among: Collection[str] | None = None) -> set[str]:
-        """Names (numbers, in a bundle) of the mistakes whose stored value is what this call returned."""
-        known = self._values.get(exercise, {}).get(call.key, {})
-        if not known:
-            return set()
-        got = outline(call.got)
-        found = set()
-        for entry in known.get(value_key(call, got.exact), []):
-            name, _, number = entry.partition("/")
-            sketches = tuple(map(Sketch.from_list, self._sketches[number])) if number else ()
-            if got.matches(Outline(got.exact, sketches)):
-                found.add(name)
-        return found if among is None else found & set(among)
-
-    def shows(self, exercise: str, symptom: str) -> set[str]:
-        """Names of the mistakes that had this symptom."""
-        return set(self._symptoms.get(exercise, {}).get(symptom, []))
-
-    def hint(self, mistake: str) -> str:
-        """The hint of one mistake."""
-        return self._hints[mistake]
-
-
-def stored_form(
-    mistakes: Sequence[Mistake], calls: Mapping[str, Sequence[Call]], lanes: Lanes | None = None
-) -> dict[str, Any]:
-    """What StoredMistakes reads: for each visible call the digests and sketches of the wrong values. No right value.
-
-    Args:
-        mistakes: of one assignment.
-        calls: the calls that the visible tests make, by exercise.
-        lanes: runs the mistakes in Triton kernels and on ranks.
-    """
-    live = LiveMistakes(mistakes, lanes)
-    numbers = {mistake.name: f"{index:03d}" for index, mistake in enumerate(mistakes)}
-    values: dict[str, dict[str, dict[str, list[str]]]] = {}
-    symptoms: dict[str, dict[str, list[str]]] = {}
-    sketches: dict[str, list[list[float]]] = {}
-    functions: dict[str, dict[str, list[str]]] = {}
-    for mistake, exercise in [(each, exercise) for each in mistakes for exercise in each.exercises]:
-        number = numbers[mistake.name]
-        functions.setdefault(exercise, {})[number] = sorted(mistake.functions)
-        for symptom in mistake.symptoms:
-            symptoms.setdefault(exercise, {}).setdefault(symptom, []).append(number)
-        seen: set[str] = set()
-        for call in calls.get(exercise, ()):
-            if call.request.function not in mistake.functions or call.key in seen:
-                continue
-            seen.add(call.key)
-            value = live.value(mistake, call)
-            if value is None:
-                continue
-            entry = number
-            if value.sketches:
-                entry = f"{number}/{len(sketches)}"
-                sketches[str(len(sketches))] = [sketch.as_list() for sketch in value.sketches]
-            by_value = values.setdefault(exercise, {}).setdefault(call.key, {})
-            by_value.setdefault(value_key(call, value.exact), []).append(entry)
-    hints = {numbers[mistake.name]: mistake.hint for mistake in mistakes}
-    return {
-        "values": values,
-        "sketches": sketches,
-        "symptoms": symptoms,
-        "functions": functions,
-        "hints": hints,
-    }
+def _solution_of(mistake: Mistake, call: Call) -> Mistake:
+    """The solution's own function, in the shape of a mistake."""
+    request = call.request
+    function: Any = mistake.functions[request.function]
+    package, _, _ = function.__module__.rpartition(".mistakes.")
+    module = importlib.import_module(f"{package}.{Path(request.file).stem}")
+    functions = {request.function: getattr(module, request.function)}
+    return replace(mistake, name="", file=request.file, functions=functions)

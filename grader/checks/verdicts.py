@@ -15,8 +15,9 @@ from grader.calls.local_lanes import LocalLanes
 from grader.calls.runner import Runner
 from grader.calls.submission import Call, Submission
 from grader.checks.expect import Expect
-from grader.checks.mistakes import HintSource, LiveMistakes, StoredMistakes, find_hint, load_mistakes
+from grader.checks.mistakes import HintSource, LiveMistakes, find_hint, load_mistakes
 from grader.checks.scoring import score_all
+from grader.checks.stored_mistakes import StoredMistakes
 from grader.kit import Kit
 from grader.printable import printable
 from grader.report import CheckResult, Environment, GradeReport, Outcome, SubmissionInfo

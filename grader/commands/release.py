@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.calls.local_lanes import LocalLanes
-from grader.checks.mistakes import Mistake, MistakeBroken, load_mistakes, stored_form
+from grader.checks.mistakes import Mistake, MistakeBroken, load_mistakes
+from grader.checks.stored_mistakes import stored_form
 from grader.commands.learn import visible_session
 from grader.kit import Kit
 from grader.printable import printable

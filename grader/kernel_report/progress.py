@@ -37,8 +37,11 @@ def tell_progress(say: Callable[[str], None], patience_s: float, give_up: Callab
         time.sleep(2.0)
         now = _at()
         passed = time.monotonic() - began
-        if now is None:
-            say(f"the function has run for {passed:.0f} s; Ctrl-C stops it")
+        # A launch of one program says nothing of the pace, and may be one that has ended.
+        if now is None or now[2] == 1:
+            say(
+                f"the function has run for {passed:.0f} s; Ctrl-C stops it, and {duration(patience_s)} at the latest"
+            )
             return
         name, done, total = now
         # The pace of these two seconds, or that of the whole time where no program ended in them.
@@ -46,7 +49,7 @@ def tell_progress(say: Callable[[str], None], patience_s: float, give_up: Callab
         pace = moved / 2.0 if moved else (done or 0.5) / passed
         left = (total - done) / pace
         text = f"the interpreter is at program {done:,} of {total:,} after {passed:.0f} s, about {duration(left)} to go"
-        if total > 1 and moved and passed + left > patience_s:
+        if moved and passed + left > patience_s:
             give_up(
                 f"{text}, longer than the {duration(patience_s)} that this command waits: give smaller sizes with "
                 "--shape; faults and compiled code are the same with a few tiles"

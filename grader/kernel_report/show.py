@@ -68,6 +68,8 @@ def failures(ran: Answer, built: Answer) -> list[str]:
     insists = any(finding.kind == "cuda_only" for finding in ran.evidence.findings)
     if built.problem and built.problem != ran.problem and not insists:
         problems.append(f"{built.problem} (while compiling)" if ran.called else built.problem)
+    if ran.called and not ran.problem and not ran.evidence.launches and not built.compiled:
+        problems.append("it launched no Triton kernel, so there is nothing to report")
     return problems
 
 
@@ -167,9 +169,6 @@ def _launches(paper: Paper, ran: Answer, built: Answer, bound: SpeedOfLight | No
         text = f"compiled only: {_sizes(report.grid)}" if report.grid else "compiled only"
         paper.heading(report.kernel, "bold cyan", f"{text}  {_config(report.config)}")
         _compiled(paper, report, _configs(built, report), gpu)
-    if not firsts and not reports and ran.called and not ran.problem:
-        paper.gap()
-        paper.line("It launched no Triton kernel.", "bold")
 
 
 def _configs(built: Answer, report: CompiledLaunch) -> list[CompiledLaunch]:
@@ -361,7 +360,12 @@ def _end(paper: Paper, ran: Answer, built: Answer) -> None:
     if parts:
         paper.line(f"{', '.join(parts)}, see above", "bold red", label="result", label_style="bold red")
         return
-    paper.line(f"no fault found{_again(ran)}", "green", label="result", label_style="green")
+    paper.line(
+        f"no fault found{_again(ran)}; whether the values are right was not asked",
+        "green",
+        label="result",
+        label_style="green",
+    )
 
 
 def _again(ran: Answer) -> str:

@@ -13,6 +13,10 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from grader.calls import submission as submissions
+from specs.assignment import Assignment, _read
+from tests.grader.small_kernels import KIT
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("specs", "grader", "kernels_ref")
 collect_ignore = ["kernel_kit"]  # an assignment to be laid over a copy of the kit
@@ -148,3 +152,26 @@ def bundle(tmp_path_factory: pytest.TempPathFactory, light_python: Path) -> Plac
     (information / "entry_points.txt").write_text("[pytest11]\nrooflab = grader.plugin\n")
     (site / "rooflab.pth").write_text(f"{folder}\n")
     return Place(folder, light_python)
+
+
+@pytest.fixture(scope="module")
+def kernel_spec() -> Assignment:
+    """The assignment in `kernel_kit`."""
+    return _read(KIT / "specs" / "assignments" / "kernel_kit.yaml")
+
+
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a worker sees of the kit."""
+    from grader.calls.official import installed_specs, stage  # which only Linux can import
+
+    return stage(installed_specs(), tmp_path_factory.mktemp("staged"))
+
+
+@pytest.fixture(scope="module")
+def with_assignment(kernel_spec: Assignment) -> Iterator[None]:
+    """`kernel_kit` in the place of all assignments."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(submissions, "assignment", lambda name: kernel_spec)
+        patch.setattr("grader.calls.local_lanes.assignments", lambda: {"kernel_kit": kernel_spec})
+        yield

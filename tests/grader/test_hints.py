@@ -12,11 +12,11 @@ from grader.checks.mistakes import (
     LiveMistakes,
     Mistake,
     MistakeBroken,
-    StoredMistakes,
     find_hint,
     load_mistakes,
-    stored_form,
+    load_solution,
 )
+from grader.checks.stored_mistakes import StoredMistakes, stored_form
 from grader.commands.learn import visible_session
 from grader.kit import Kit
 
@@ -164,3 +164,25 @@ def test_a_mistake_that_lacks_something_is_named(tmp_path, text, lacks):
     (folder / "odd.py").write_text(text)
     with pytest.raises(MistakeBroken, match=rf"odd\.py: {lacks}"):
         load_mistakes(tmp_path, "memory")
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_mistake_that_answers_right_here_does_not_explain_a_small_error(tmp_path, stored):
+    torch = pytest.importorskip("torch")  # the hints of a light install compare no tensors
+    exercise = "flash_attention.tiled_attention"
+    mistakes = load_mistakes(ROOT / "solutions", "flash_attention")
+    solution = load_solution(ROOT / "solutions", "flash_attention", "tiled.py")
+    q, k, v = torch.randn(3, 8, 16, generator=torch.Generator().manual_seed(1)).unbind()
+    request = Request("flash_attention", "tiled.py", "tiled_attention", (q, k, v, 4, 4))
+    out, lse = solution.tiled_attention(*request.args)
+    nearly = Call(request, (out, lse * (1 + 1e-6)))
+    if stored:
+        path = tmp_path / "wrong_values.json"
+        path.write_text(json.dumps(stored_form(mistakes, {exercise: [Call(request, (out, lse))]})))
+    source = StoredMistakes(path) if stored else LiveMistakes(mistakes)
+    assert len(source.explains(exercise, nearly)) > 1  # those that concern a mask, and none is given
+    ignores_causal = {name for name in source.explains(exercise, nearly) if "all keys" in source.hint(name)}
+    assert ignores_causal
+    assert ignores_causal <= source.is_right(exercise, nearly, ignores_causal)
+    name, _ = find_hint(source, exercise, [nearly], [], [], "")
+    assert name not in ignores_causal

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evidence import Finding, FindingKind, Place
-from .frames import place_of_access, through
+from .frames import call_of_access, place_of_access, through
 from .indices import Lane, index_of, lane_of
 from .views import View
 
@@ -34,7 +34,7 @@ def outside(record: "LaunchRecord", view: View, active: NDArray[np.uint64], acce
     element = int(offsets[first]) >> view.shift
     lane = lane_of(view, element, int(active[first]), access)
     # A mask of ones looks like none: the source tells whether there was one.
-    masked = active.size < access.pointers.size or "mask" in place_of_access().source
+    masked = active.size < access.pointers.size or "mask" in call_of_access()
     where, remedy = _outside_words(view, element, lane, masked)
     words = f"{access.verb} {where} of {_described(view)}: {remedy}"
     return _finding(record, _out_of_bounds(access), view, lane.index, words)

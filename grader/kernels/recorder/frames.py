@@ -58,6 +58,21 @@ def place_of_access() -> Place:
     return Place() if frame is None else place_at(frame.f_code.co_filename, frame.f_lineno)
 
 
+def call_of_access() -> str:
+    """The source of the call that makes the access, which may be one of several on its line; "" where unknown."""
+    frame = access_frame()
+    if frame is None:
+        return ""
+    first, last, start, end = next(itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None))
+    lines = linecache.getlines(frame.f_code.co_filename)[(first or 1) - 1 : last]
+    if not lines or start is None or end is None:
+        return ""
+    encoded = [line.encode() for line in lines]  # columns count bytes
+    encoded[-1] = encoded[-1][:end]
+    encoded[0] = encoded[0][start:]
+    return b"".join(encoded).decode(errors="replace")
+
+
 def place_at(file: str, line: int) -> Place:
     """A line with its source, which is empty where the file cannot be read."""
     return Place(file=file, line=line, source=linecache.getline(file, line).strip())
