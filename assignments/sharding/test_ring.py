@@ -87,7 +87,8 @@ def test_a_group_of_some_ranks(submission, expect):
         [(each,) for each in inputs], scenario="subgroup", members=members
     )
     own = [inputs[rank] for rank in members]
-    messages.results(expect, seen, own, lambda rank: total(own), "ranks 1, 2 and 4")
+    suspects = messages.usual_mistakes(own)
+    messages.results(expect, seen, own, lambda rank: total(own), "ranks 1, 2 and 4", suspects)
     messages.of_all_reduce(expect, seen, own, "ranks 1, 2 and 4")
 
 

@@ -1,5 +1,6 @@
 """A call on N ranks as a test gets it, and as what a student reads where it came to no good end."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -55,18 +56,28 @@ def rank_fault(function: str, fault: RankFault, source_line: Callable[[str, int]
         return Tampered(f"a rank sent what no honest code sends: {printable(fault.message, 100)}")
     if fault.kind == "tampered":
         return Tampered("the submission changed the part of the grader that measures it")
+    symptom = f"ranks.{fault.kind}"
+    kind: type[RankDied | RanksDisagree | RanksHang] = RanksHang
     if fault.kind == "died":
-        return RankDied(
-            f"{function}: rank {fault.rank} died {printable(fault.message, 100)}", symptom="ranks.died"
-        )
-    if fault.kind == "mismatch":
-        return RanksDisagree(f"{function}: {_mismatch(fault.sides)}", symptom="ranks.mismatch")
-    if fault.kind == "unmatched":
-        return RanksDisagree(f"{function}: {_lone(fault.sides)}", symptom="ranks.unmatched")
-    text = _stuck(fault, source_line)
-    return RanksHang(
-        f"{function}: {text}", symptom=f"ranks.{fault.kind}", hidden_message=f"{function}: {_stuck(fault)}"
-    )
+        kind, text = RankDied, f"rank {fault.rank} died {printable(fault.message, 100)}"
+        hidden = f"rank {fault.rank} died"
+    elif fault.kind == "endless":
+        text = hidden = f"rank {fault.rank} has called {fault.calls:,} collectives and goes on"
+    elif fault.kind == "mismatch":
+        kind, text = RanksDisagree, _mismatch(fault.sides)
+        hidden = _unnumbered(text)
+    elif fault.kind == "unmatched":
+        kind, text = RanksDisagree, _lone(fault.sides)
+        hidden = _unnumbered(text)
+    else:
+        text, hidden = _stuck(fault, source_line), _unnumbered(_stuck(fault))
+    return kind(f"{function}: {text}", symptom=symptom, hidden_message=f"{function}: {hidden}")
+
+
+def _unnumbered(text: str) -> str:
+    """Without sizes and numbers of calls, which a submission could choose by a hidden input."""
+    text = re.sub(r" \(calls? number [^)]*\)| after its call number \d+| number \d+", "", text)
+    return re.sub(r" of \d+ \w+", "", text)
 
 
 # ---- in words

@@ -55,11 +55,12 @@ def values(
 
 def _symptom(told: "list[Any]", right: "list[tuple[Tensor, Tensor]]", wide: Any, causal: bool) -> str:
     """The usual mistake that the answers are near to; one rank may tell two apart that are alike on another."""
+    q, k, v = wide
     for part, name in enumerate(("out", "lse")):
         for rank, got in enumerate(told):
             if not isinstance(got, list | tuple) or len(got) != 2:
                 continue
-            suspects = ring.ring_attention_suspects(*wide, len(told), rank, causal)[name]
+            suspects = ring.ring_attention_suspects(q, k, v, len(told), rank, causal)[name]
             symptom = nearest(got[part], right[rank][part], suspects)
             if symptom:
                 return symptom

@@ -86,7 +86,9 @@ class Side(_Plain):
 class RankFault(_Plain):
     """Why a call on ranks has no value."""
 
-    kind: Literal["raised", "unsendable", "died", "hang", "deadlock", "mismatch", "unmatched", "tampered"]
+    kind: Literal[
+        "raised", "unsendable", "died", "hang", "deadlock", "endless", "mismatch", "unmatched", "tampered"
+    ]
     rank: Rank = 0
     error: ErrorText | None = None
     """Of "raised"."""
@@ -98,6 +100,8 @@ class RankFault(_Plain):
     """Of "hang" and "deadlock": every rank."""
     seconds: float = 0.0
     """Of "hang": the deadline."""
+    calls: Count = 0
+    """Of "endless": how many collectives the rank has called by now."""
 
 
 class RanksReport(_Plain):

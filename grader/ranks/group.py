@@ -26,144 +26,12 @@ from torch._C._distributed_c10d import (
 )
 from torch.distributed import distributed_c10d
 
-from . import phases
-
-Tell = Callable[[dict[str, Any]], None]
+from .works import RecordedWork, Several, Teller, together
 
 BACKEND = "recorded_gloo"
 _GLOO: Any = distributed_c10d.ProcessGroupGloo
 _ProcessGroup: Any = dist.ProcessGroup
-_Work: Any = distributed_c10d.Work
 _DEADLINE = timedelta(hours=1)  # the watcher's is the one that counts
-
-
-class Teller:
-    """Numbers the calls of this rank and tells the watcher of each: when it begins, is waited for, and is through."""
-
-    def __init__(self, tell: Tell, at_call: Callable[[], None] = lambda: None) -> None:
-        self._tell = tell
-        self._at_call = at_call
-        self._number = 0
-
-    def begins(self, group: "RecordedGroup", kind: str, tensors: Sequence[torch.Tensor], **more: Any) -> int:
-        """A call of `kind` that passes in `tensors` begins; its number."""
-        self._at_call()
-        self._number += 1
-        first = tensors[0].dtype if tensors else torch.uint8
-        self._tell(
-            {
-                "event": "begins",
-                "number": self._number,
-                "group": group.key,
-                "kind": kind,
-                "bytes": sum(tensor.numel() * tensor.element_size() for tensor in tensors),
-                "elements": sum(tensor.numel() for tensor in tensors),
-                "dtype": str(first).removeprefix("torch."),
-                "ranks": list(group.members),
-                "phase": phases.current()[:100],
-                **more,
-            }
-        )
-        return self._number
-
-    def waits(self, number: int) -> None:
-        """The rank waits until its call is through."""
-        self._tell({"event": "waits", "number": number})
-
-    def done(self, number: int) -> None:
-        """It waits no more."""
-        self._tell({"event": "done", "number": number})
-
-
-class RecordedWork(_Work):  # type: ignore[misc]  # PyTorch's stubs leave it out
-    """A collective on its way."""
-
-    def __init__(
-        self, inner: Any, number: int, teller: Teller, after: Callable[[], None] | None = None
-    ) -> None:
-        super().__init__()
-        self._inner, self._number, self._teller, self._after = inner, number, teller, after
-        self._is_done = False
-
-    def wait(self, timeout: timedelta | None = None) -> bool:
-        """Wait until it is through."""
-        if self._is_done:
-            return True
-        self._teller.waits(self._number)
-        self._inner.wait()
-        self._finish()
-        self._teller.done(self._number)
-        return True
-
-    def _finish(self) -> None:
-        after, self._after, self._is_done = self._after, None, True
-        if after is not None:
-            after()
-
-    def is_completed(self) -> bool:
-        """Whether it is through already."""
-        if not self._is_done and self._inner.is_completed():
-            if self._after is None:
-                return True
-            self._inner.wait()
-            self._finish()
-        return self._is_done
-
-    def is_success(self) -> bool:
-        """Whether it is through, without an error."""
-        return bool(self._inner.is_success())
-
-    def exception(self) -> Any:
-        """What went wrong, None where nothing did."""
-        return self._inner.exception()
-
-    def synchronize(self) -> None:
-        """Wait until it is through."""
-        self.wait()
-
-    def result(self) -> Any:
-        """The tensors that it leaves."""
-        return self._inner.result()
-
-    def source_rank(self) -> int:
-        """Who sent what was received from any source."""
-        return int(self._inner._source_rank())
-
-    _source_rank = source_rank
-
-    def get_future(self) -> Any:
-        """A future of the tensors that it leaves."""
-        if self._after is not None:
-            self.wait()
-        return self._inner.get_future()
-
-
-class _Several:
-    """Several works of gloo's as one."""
-
-    def __init__(self, works: Sequence[Any]) -> None:
-        self._works = works
-
-    def wait(self) -> bool:
-        for work in self._works:
-            work.wait()
-        return True
-
-    def is_completed(self) -> bool:
-        return all(work.is_completed() for work in self._works)
-
-    def is_success(self) -> bool:
-        return all(work.is_success() for work in self._works)
-
-    def exception(self) -> Any:
-        return next(filter(None, (work.exception() for work in self._works)), None)
-
-    def result(self) -> Any:
-        return [tensor for work in self._works for tensor in work.result()]
-
-    def get_future(self) -> Any:
-        futures = [work.get_future() for work in self._works]
-        return futures[0] if len(futures) == 1 else torch.futures.collect_all(futures)
 
 
 class RecordedGroup(_ProcessGroup):  # type: ignore[misc]  # PyTorch's signatures of it contradict each other
@@ -223,7 +91,7 @@ class RecordedGroup(_ProcessGroup):  # type: ignore[misc]  # PyTorch's signature
         if opts is not None:
             plain.reduceOp = opts.reduceOp
         works = [self.allreduce([tensor], plain) for tensor in tensors]
-        return works[0] if len(works) == 1 else _together(works)
+        return works[0] if len(works) == 1 else together(works)
 
     def broadcast(self, tensors: Any, opts: Any = None) -> Any:
         opts = _options(BroadcastOptions, opts)
@@ -251,12 +119,12 @@ class RecordedGroup(_ProcessGroup):  # type: ignore[misc]  # PyTorch's signature
 
     def all_gather_single_coalesced(self, outputs: Any, inputs: Any, opts: Any = None) -> Any:
         pairs = zip(outputs, inputs, strict=True)
-        return _together([self.all_gather_single(output, input, opts) for output, input in pairs])
+        return together([self.all_gather_single(output, input, opts) for output, input in pairs])
 
     allgather_into_tensor_coalesced = all_gather_single_coalesced
 
     def allgather_coalesced(self, outputs: Any, inputs: Any, opts: Any = None) -> Any:
-        return _together(
+        return together(
             [
                 self.allgather([[each[index] for each in outputs]], [tensor], opts)
                 for index, tensor in enumerate(inputs)
@@ -285,7 +153,7 @@ class RecordedGroup(_ProcessGroup):  # type: ignore[misc]  # PyTorch's signature
 
     def reduce_scatter_single_coalesced(self, outputs: Any, inputs: Any, opts: Any = None) -> Any:
         pairs = zip(outputs, inputs, strict=True)
-        return _together([self.reduce_scatter_single(output, input, opts) for output, input in pairs])
+        return together([self.reduce_scatter_single(output, input, opts) for output, input in pairs])
 
     reduce_scatter_tensor_coalesced = reduce_scatter_single_coalesced
 
@@ -353,27 +221,7 @@ class RecordedGroup(_ProcessGroup):  # type: ignore[misc]  # PyTorch's signature
             each = BroadcastOptions()
             each.rootRank = index
             works.append(self._gloo.broadcast([part], each))
-        return _Several(works)
-
-
-def _together(works: Sequence[Any]) -> Any:
-    """Works that one call asked for, as one: waiting for the last waits for all."""
-    if len(works) == 1:
-        return works[0]
-
-    class _All(_Work):  # type: ignore[misc]  # PyTorch's stubs leave it out
-        def wait(self, timeout: timedelta | None = None) -> bool:
-            for work in works:
-                work.wait()
-            return True
-
-        def is_completed(self) -> bool:
-            return all(work.is_completed() for work in works)
-
-        def get_future(self) -> Any:
-            return torch.futures.collect_all([work.get_future() for work in works])
-
-    return _All()
+        return Several(works)
 
 
 def _options(kind: Any, given: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
-from . import group, memory
+from . import group, memory, works
 
 if TYPE_CHECKING:
     from grader.worker import load, wire
@@ -72,7 +72,7 @@ class _Rank:
             for watched in live:
                 watched.look()
 
-        teller = group.Teller(self._tell, look)
+        teller = works.Teller(self._tell, look)
         try:
             world = group.join(self._rank, self._size, os.path.join(self._folder, "store"), teller)
         except Exception as error:  # gloo finds no loopback device, say: the machine's fault

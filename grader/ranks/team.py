@@ -31,6 +31,7 @@ _START_S = 60.0  # forking and joining takes 0.05 s on an idle core
 _POLL_S = 0.01
 _STILL_POLLS = 200
 """So many looks, 2 s, at which every rank waits and none has used the processor: nobody will ever move again."""
+_FEW_POLLS = 10
 MOST_PATIENCE = 5
 """Seconds in which a rank was ready to run and other processes had the cores do not count; so manifold at most."""
 _GRACE_S = 0.3
@@ -116,7 +117,8 @@ class Team:
                     for member, before in zip(self.members, queued_before_s, strict=True)
                 )
                 if time.monotonic() - began > deadline_s + min(queued_s, MOST_PATIENCE * deadline_s):
-                    return self._stuck("hang", watch, deadline_s)
+                    # On a busy machine looks take longer: a few must do.
+                    return self._stuck("deadlock" if still > _FEW_POLLS else "hang", watch, deadline_s)
             if busy or not watch.everyone_waits():
                 still = 0
                 continue
@@ -127,12 +129,12 @@ class Team:
 
     def _found(self, watch: Watch) -> RankFault | None:
         """What is wrong, once it is clear what was wrong first."""
-        if watch.mismatch is not None:
-            return watch.mismatch
+        if watch.mismatch is not None or watch.endless is not None:
+            return watch.mismatch or watch.endless
         if not any(member.fault for member in self.members):
             return None
         until = time.monotonic() + _GRACE_S
-        while time.monotonic() < until and watch.mismatch is None:
+        while time.monotonic() < until and watch.mismatch is None and watch.endless is None:
             self._listen(watch, _POLL_S)
             self._bury(watch)
         if watch.mismatch is not None:

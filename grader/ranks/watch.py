@@ -55,6 +55,8 @@ class Watch:
         self.events = 0
         self.mismatch: RankFault | None = None
         """The first two calls that do not fit."""
+        self.endless: RankFault | None = None
+        """A rank that calls and calls."""
         self._first: dict[tuple[str, int], tuple[int, _Call]] = {}
         """By group and place: the rank that came first, and its call."""
         self._pairs: dict[tuple[object, ...], dict[str, list[tuple[int, _Call]]]] = defaultdict(
@@ -93,7 +95,8 @@ class Watch:
         if call.number != len(track.calls) + 1:
             raise Nonsense("calls out of order")
         if len(track.calls) >= _MOST_CALLS:
-            raise Nonsense(f"more than {_MOST_CALLS} calls")
+            self.endless = self.endless or RankFault(kind="endless", rank=rank, calls=_MOST_CALLS)
+            return
         track.calls.append(call)
         if told.kind in _P2P:
             self._pair(rank, track, call)

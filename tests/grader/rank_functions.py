@@ -98,6 +98,11 @@ def segfaults(x, group=None):
     return total(x, group)
 
 
+def never_stops_calling(x, group=None):
+    while True:
+        dist.barrier(group=group)
+
+
 def raises(x, group=None):
     if dist.get_rank(group) == 1:
         raise ValueError("the second rank is unhappy")

@@ -1,5 +1,7 @@
 """The watcher's logic, from what ranks tell; the formulas for bytes; the account against the loopback device."""
 
+import re
+
 import pytest
 
 from grader.calls import wire_account
@@ -196,6 +198,29 @@ def test_a_chain_of_waiting_ends_at_who_moves_last():
         "still in its own code, having called nothing yet at sharding/ring.py, line 3: x = 1 (after 5 s)"
     )
     assert "x = 1" not in told.hidden_message
+
+
+def test_a_hidden_check_shows_no_number_that_a_submission_could_choose():
+    side = {"kind": "all_reduce", "number": 777, "dtype": "float32"}
+    mismatch = RankFault.model_validate(
+        {
+            "kind": "mismatch",
+            "sides": [{"rank": 0, "elements": 888, **side}, {"rank": 1, "elements": 999, **side}],
+        }
+    )
+    waits = {"status": "waits", "kind": "send", "number": 777, "waits_for": [1]}
+    stuck = RankFault.model_validate(
+        {"kind": "deadlock", "states": [{"rank": 0, **waits}, {"rank": 1, "status": "returned"}]}
+    )
+    lone = RankFault.model_validate(
+        {"kind": "unmatched", "sides": [{"rank": 0, "elements": 888, "peer": 1, **side, "kind": "send"}]}
+    )
+    died = RankFault(kind="died", rank=1, message="with exit code 77")
+    for fault in (mismatch, stuck, lone, died):
+        told = rank_fault("f", fault, lambda file, line: "")
+        assert "77" in told.message
+        assert not re.search(r"77|88|99", told.hidden_message)
+        assert "rank 1" in told.hidden_message
 
 
 def test_a_place_outside_of_the_submission_is_not_shown():

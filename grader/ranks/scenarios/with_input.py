@@ -1,4 +1,4 @@
-"""Calls the student's function, and returns its input beside its result: what became of it, and whether they share memory."""
+"""Calls the student's function, and returns its input beside its result: whether it changed, or shares memory."""
 
 from typing import Any
 

@@ -69,7 +69,8 @@ def test_any_group(submission, expect, rng):
         [(each,) for each in inputs], scenario="subgroup", members=members
     )
     own = [inputs[rank] for rank in members]
-    messages.results(expect, seen, own, lambda rank: total(own), "a group of two")
+    suspects = messages.usual_mistakes(own)
+    messages.results(expect, seen, own, lambda rank: total(own), "a group of two", suspects)
     messages.of_all_reduce(expect, seen, own, "a group of two")
 
 

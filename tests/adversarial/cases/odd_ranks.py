@@ -98,20 +98,7 @@ VARIANTS = (
         """,
         WRONG,
     ),
-    variant(
-        "fork_bomb",
-        """
-        while True:
-            try:
-                os.fork()
-            except OSError:
-                pass
-        """,
-        DIED,
-        "processes",
-        slow=True,
-    ),
-    variant("floods_the_watcher", "while True: dist.barrier()", ("integrity", "timed_out"), slow=True),
+    variant("floods_the_watcher", "while True: dist.barrier()", HUNG, "has called 20,000 collectives", slow=True),
     variant(
         "half_a_frame",
         """

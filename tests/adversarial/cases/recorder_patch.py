@@ -64,10 +64,10 @@ def begins(self, group, kind, tensors, **more):
     return self._number
 
 
-worker("ranks.group").Teller.begins = begins
+worker("ranks.works").Teller.begins = begins
 """
 CODE = """
-worker("ranks.group").Teller.begins.__code__ = (lambda self, group, kind, tensors, **more: 1).__code__
+worker("ranks.works").Teller.begins.__code__ = (lambda self, group, kind, tensors, **more: 1).__code__
 """
 WATCHER = """
 watch = worker("ranks.watch")
