@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from . import orphans
 from . import rank as rank_process
 from .evidence import ErrorText, RankFault, RanksReport, RankState
 from .watch import Nonsense, Watch
@@ -256,7 +257,7 @@ class Team:
                     os.waitpid(member.pid, 0)
             member.talk.close()
         self.members.clear()
-        _end_orphans()
+        orphans.end_all()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -281,10 +282,12 @@ def assemble(
     team = Team(root, tempfile.mkdtemp(prefix="ranks-"))
     try:
         sys.stdout.flush()
+        worker = os.getpid()
         for index in range(size):
             ours, theirs = socket.socketpair()
             pid = os.fork()
             if not pid:
+                orphans.die_with(worker)
                 os.setpgid(0, 0)
                 for descriptor in (*shut, ours.fileno(), *(member.talk.fileno() for member in team.members)):
                     with contextlib.suppress(OSError):
@@ -360,34 +363,3 @@ def _queued_s(pid: int) -> float:
             return int(file.read().split()[1]) / 1e9
     except (OSError, ValueError, IndexError):
         return 0.0
-
-
-def adopt_orphans() -> None:
-    """Have what a rank leaves behind come to this process (Linux), so that it can be ended."""
-    if sys.platform.startswith("linux"):
-        import ctypes
-
-        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
-
-
-def _end_orphans() -> None:
-    """End every process below this one: it has none but ranks and what they have started."""
-    for _ in range(1000):
-        found = _children()
-        if not found:
-            return
-        for pid in found:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
-        time.sleep(0.002)
-
-
-def _children() -> list[int]:
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for thread in os.listdir("/proc/self/task"):
-            with open(f"/proc/self/task/{thread}/children") as file:
-                found += map(int, file.read().split())
-    return found

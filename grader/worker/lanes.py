@@ -176,7 +176,7 @@ def _ranks(root: Path, private: Sequence[int]) -> _Made:
         for found in pkgutil.iter_modules(folder.__path__)
     }
     sealed = seal.seal_package(__package__)
-    teams.adopt_orphans()
+    importlib.import_module(".ranks.orphans", __package__).adopt()
     evidence = importlib.import_module(".ranks.evidence", __package__)
     assemble, lost, report_of, changed = teams.assemble, teams.RankLost, evidence.RanksReport, sealed.changed
     waiting: list[Any] = []

@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import signal
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -314,6 +316,33 @@ def test_nothing_is_left_behind(run):
     assert not [name for name in os.listdir(tempfile.gettempdir()) if name.startswith("ranks-")]
     links = [os.readlink(f"/proc/{inner}/fd/{number}") for number in os.listdir(f"/proc/{inner}/fd")]
     assert len([link for link in links if link.startswith("socket:")]) == 1  # the wire
+
+
+def test_ranks_die_with_a_worker_that_is_killed(tmp_path, monkeypatch):
+    """A judge that is killed takes its worker with it, and nobody is left to end the ranks."""
+    (tmp_path / "rank_kit").mkdir()
+    shutil.copy(SOURCE, tmp_path / "rank_kit" / "code.py")
+    monkeypatch.setattr(submissions, "assignment", lambda name: SPEC)
+    view = stage(installed_specs(), tmp_path / "staged")
+    run = Worked(Submission(SandboxedRunner(view, tmp_path, {"rank_kit": SPEC}, "process")))
+    run("total")
+    (worker,) = _workers(run)
+    found: list[psutil.Process] = []
+
+    def kill() -> None:
+        until = time.monotonic() + 30
+        while len(found) < 2 and time.monotonic() < until:
+            found[:] = psutil.Process(worker).children(recursive=True)
+            time.sleep(0.01)
+        os.kill(worker, signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    run.fault("never_arrives")
+    thread.join()
+    run.submission.runner.close()
+    assert len(found) >= 2
+    assert not psutil.wait_procs(found, timeout=10)[1]
 
 
 def _workers(run: Worked) -> list[int]:
