@@ -43,6 +43,8 @@ class Mistake:
     """Exercises of the same function that lose points too."""
     file: str = ""
     """Relative to the assignment's folder of solutions: `mistakes/keys_without_values.py`."""
+    solutions: Path = Path("solutions")
+    """The folder of all solutions that it is one of."""
 
     @property
     def exercises(self) -> tuple[str, ...]:
@@ -221,6 +223,7 @@ def _mistake(path: Path, module: types.ModuleType, assignment: str) -> Mistake:
         functions,
         tuple(f"{assignment}.{name}" for name in getattr(module, "ALSO", ())),
         f"mistakes/{path.name}",
+        path.parents[2],
     )
 
 
@@ -327,10 +330,10 @@ class LiveMistakes:
 
 
 def _solution_of(mistake: Mistake, call: Call) -> Mistake:
-    """The solution's own function, in the shape of a mistake."""
+    """The solution's own function, in the shape of a mistake; a worker finds it by its file alone."""
     request = call.request
-    function: Any = mistake.functions[request.function]
-    package, _, _ = function.__module__.rpartition(".mistakes.")
-    module = importlib.import_module(f"{package}.{Path(request.file).stem}")
-    functions = {request.function: getattr(module, request.function)}
-    return replace(mistake, name="", file=request.file, functions=functions)
+    solution = replace(mistake, name="", file=request.file)
+    if request.lane in IN_A_WORKER:
+        return solution
+    module = load_solution(mistake.solutions, request.assignment, request.file)
+    return replace(solution, functions={request.function: getattr(module, request.function)})

@@ -11,12 +11,13 @@ import pytest
 import yaml
 
 from grader.report import ExerciseResult, GradeReport, Outcome, read_report
-from specs.assignment import assignment
+from specs.assignment import assignments
 from tests.grader.grade_command import SAMPLES, Course, Ended, make_course, reports, samples
 
 EXPECTED: dict[str, dict[str, Any]] = yaml.safe_load((SAMPLES / "expected.yaml").read_text(encoding="utf-8"))
 NAMES = sorted(EXPECTED)
-ASSIGNMENTS = [assignment("memory"), assignment("roofline")]
+ASSIGNMENTS = list(assignments().values())
+HANDED_IN = ("memory", "roofline")  # no sample has more
 EXERCISES = {f"{each.name}.{exercise.id}": exercise for each in ASSIGNMENTS for exercise in each.exercises}
 # What a visible check says ("got 14 bytes, expected 16 bytes"), and whole numbers as large as hidden inputs.
 # Ratios ("0.01562 × the right value") and line numbers may be there, and so may "nothing was expected here".
@@ -64,8 +65,8 @@ def again(cohort: Cohort, tmp_path: Path) -> Cohort:
 
 
 def expected_points(name: str) -> dict[str, float]:
-    """Points by full id of the exercise."""
-    return {
+    """Points by full id of the exercise; none for what nobody has handed in."""
+    return dict.fromkeys(EXERCISES, 0.0) | {
         f"{prefix}.{exercise}": points
         for prefix, exercises in EXPECTED[name]["points"].items()
         for exercise, points in exercises.items()
@@ -89,7 +90,9 @@ def shown(points: float) -> str:
 def test_every_sample_is_expected_to_get_something_for_every_exercise() -> None:
     assert {path.name.removesuffix(".zip") for path in samples()} == set(NAMES)
     for name in NAMES:
-        assert list(expected_points(name)) == list(EXERCISES)
+        assert tuple(EXPECTED[name]["points"]) == HANDED_IN
+        for each in ASSIGNMENTS[: len(HANDED_IN)]:
+            assert list(EXPECTED[name]["points"][each.name]) == [one.id for one in each.exercises]
 
 
 def test_all_are_graded_and_nobody_is_alarmed(cohort: Cohort) -> None:
@@ -103,7 +106,8 @@ def test_gets_the_right_points(cohort: Cohort, name: str) -> None:
     report = cohort.report(name)
     got = {each.id: each.points for each in report.exercises}
     assert got == pytest.approx(expected_points(name), abs=1e-5)
-    assert (report.error, report.pending_points, report.max_points) == ("", 0, 200)
+    assert (report.error, report.pending_points) == ("", 0)
+    assert report.max_points == sum(each.points for each in ASSIGNMENTS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -178,11 +182,15 @@ def test_the_zip_and_the_windows_folder_are_taken_apart_rightly(cohort: Cohort) 
 
 def test_the_table_has_a_line_for_each(cohort: Cohort) -> None:
     lines = {line.split()[0]: line.split()[1:] for line in cohort.ended.stdout.splitlines() if line.strip()}
-    assert lines["submission"] == ["memory", "roofline", "extra", "pending", "note"]
+    names = [each.name for each in ASSIGNMENTS]
+    assert lines["submission"] == [*names, "extra", "pending", "note"]
     for name in NAMES:
         assert lines[name] == [
-            *(shown(earned(name, "memory.", extra=False)), "/", "100"),
-            *(shown(earned(name, "roofline.", extra=False)), "/", "100"),
+            *(
+                word
+                for each in ASSIGNMENTS
+                for word in (shown(earned(name, f"{each.name}.", extra=False)), "/", f"{each.points:g}")
+            ),
             *(f"{earned(name, extra=True):g}", "0"),
             *EXPECTED[name].get("note", "").split(),
         ]
@@ -200,7 +208,8 @@ def test_the_summary_has_a_column_for_each_exercise(cohort: Cohort) -> None:
         assert float(row["extra_points"]) == pytest.approx(earned(row["submission"], extra=True), abs=1e-3)
         got = {exercise: float(row[exercise]) for exercise in EXERCISES}
         assert got == pytest.approx(expected_points(row["submission"]), abs=1e-3)
-        assert (row["max_points"], row["pending_points"], row["provisional"]) == ("200", "0", "no")
+        most = f"{sum(each.points for each in ASSIGNMENTS):g}"
+        assert (row["max_points"], row["pending_points"], row["provisional"]) == (most, "0", "no")
         assert (row["isolation"], row["note"]) == ("sandbox", EXPECTED[row["submission"]].get("note", ""))
 
 

@@ -1,5 +1,6 @@
 """An assignment with Triton kernels through the kit's own commands: self-check, grading, proof, and without triton."""
 
+import ast
 import json
 import os
 import shutil
@@ -148,17 +149,18 @@ def test_without_triton_the_proof_says_what_it_did_not_try(run_without_triton):
     assert [line for line in text.splitlines() if line.startswith("WRONG") and "official" not in line] == []
 
 
-def test_a_bundle_stores_sketches_of_wrong_kernels_and_no_value(place, tmp_path):
+def test_a_bundle_stores_no_wrong_value_of_a_kernel_and_hints_by_symptom(place, tmp_path):
     if not sys.platform.startswith("linux"):
         pytest.skip("triton needs Linux")
     done = place.grader("release", tmp_path / "course")
     assert done.code == 0, done.text
+    source = (KERNEL_KIT / "solutions/kernel_kit/mistakes/tail_unmasked.py").read_text()
+    hint = ast.literal_eval(source.partition("HINT = ")[2].partition("\nFAILS")[0])
     stored = json.loads((tmp_path / "course/assignments/kernel_kit/wrong_values.json").read_text())
-    assert stored["sketches"]
-    assert set(stored["values"]) == {*EXERCISES}
+    assert set(stored["values"]) == {"kernel_kit.row_sums"}
     bundle = replace(place, folder=tmp_path / "course", packages_from=tmp_path / "course")
     (bundle.folder / "assignments/kernel_kit/vector.py").write_text(
-        (KERNEL_KIT / "solutions/kernel_kit/vector.py").read_text().replace("x + y, mask", "x - y, mask")
+        (KERNEL_KIT / "solutions/kernel_kit/vector.py").read_text().replace(*UNMASKED)
     )
-    done = bundle.pytest("assignments/kernel_kit", "--exercise", "kernel_kit.add")
-    assert "hint: Look at the sign." in done.out, done.text
+    done = bundle.pytest("assignments/kernel_kit", "--exercise", "kernel_kit.add_ragged")
+    assert f"hint: {hint}" in " ".join(done.out.split()), done.text
