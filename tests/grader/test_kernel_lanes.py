@@ -1,6 +1,7 @@
 """Kernels in real workers: values, gradients, evidence and compile reports, in a process and in the sandbox."""
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 import torch
@@ -237,11 +238,12 @@ def test_a_changed_meter_is_an_integrity_finding(tmp_path, staged, kernel_spec, 
 def test_without_triton_the_exercise_is_pending_and_says_so(monkeypatch, kernel_spec, with_assignment):
     found = __import__("importlib").util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "triton" else found(name))
-    submission = Submission(LocalRunner(KIT / "solutions"))
-    with pytest.raises(NeedsTriton, match="needs triton, which is not installed here: pip install"):
-        submission.begin_check("kernel_kit.add")
-    submission.begin_check("kernel_kit.row_sums")
-    assert submission.kernel_kit.row_sums(X.reshape(10, 10)).shape == (10,)
+    with closing(LocalRunner(KIT / "solutions")) as runner:
+        submission = Submission(runner)
+        with pytest.raises(NeedsTriton, match="needs triton, which is not installed here: pip install"):
+            submission.begin_check("kernel_kit.add")
+        submission.begin_check("kernel_kit.row_sums")
+        assert submission.kernel_kit.row_sums(X.reshape(10, 10)).shape == (10,)
 
 
 def test_on_another_system_it_says_that_linux_is_needed(monkeypatch, with_assignment):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.worker.load import describe_exception, load_module, unload
+from grader.worker.load import _loaded, describe_exception, load_module, unload
 
 Write = Callable[..., Path]
 
@@ -15,6 +15,8 @@ Write = Callable[..., Path]
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "submission"
+    for left_by_another_test in list(_loaded):
+        unload(Path(left_by_another_test))
     before = list(sys.path), set(sys.modules), list(sys.meta_path)
     yield folder
     unload(folder)
