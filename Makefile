@@ -64,6 +64,9 @@ figures: $(READY)
 	$(BIN)/python -m solutions.roofline.handout_figures
 	$(BIN)/python -m solutions.roofline.figures
 	$(BIN)/python -m solutions.flash_attention.figures
+	$(BIN)/python -m solutions.sharding.figures_of_numbers
+	$(BIN)/python -m solutions.sharding.figures_of_pipelines
+	$(BIN)/python -m solutions.sharding.figures_of_training
 
 clean:
 	rm -rf $(OUT) .pytest_cache .mypy_cache .ruff_cache

@@ -167,9 +167,9 @@ class _Variants:
     def _judges_of_mistakes(self) -> Iterator[Judge]:
         index, number = self._share
         for mistake in list(self._mistakes.values())[index::number]:
-            in_triton = "triton" in self._spec.exercise(mistake.exercise.partition(".")[2]).needs
+            in_worker = self._spec.exercise(mistake.exercise.partition(".")[2]).in_worker
             overrides = {
-                (self._spec.name, name): OtherFile(mistake.file) if in_triton else function
+                (self._spec.name, name): OtherFile(mistake.file) if in_worker else function
                 for name, function in mistake.functions.items()
             }
             yield self.judge(f"mistake {mistake.name}", overrides)
@@ -177,12 +177,12 @@ class _Variants:
     def enough(self, judge: Judge, exercise: str) -> bool:
         """Whether a mistake has cost points already in another exercise of its function: one check proves that.
 
-        Only where checks are slow, in Triton's interpreter.
+        Only where checks are slow, in Triton's interpreter and on ranks.
         """
         mistake = self._mistakes.get(judge.info.id.removeprefix("mistake "))
         if mistake is None or exercise not in mistake.also:
             return False
-        if "triton" not in self._spec.exercise(exercise.partition(".")[2]).needs:
+        if not self._spec.exercise(exercise.partition(".")[2]).in_worker:
             return False
         return any(
             check.outcome is not Outcome.PASSED and not check.outcome.pending

@@ -27,8 +27,22 @@ from specs.model import (
     model_names,
     models,
 )
+from specs.pipelines import PIPELINES, BubbleFraction, Cluster, FirstChoice, Plan
+from specs.plan_cost import PlanCost, plan_cost
 from specs.recipe import Adapters, Recipe, recipe, recipes
 from specs.schema import Spec, SpecError
+from specs.sharding import (
+    ACTIVATION_BYTES,
+    GRADIENT_BYTES,
+    OPTIMIZER_BYTES,
+    SHARDING,
+    WEIGHT_BYTES,
+    CollectiveUse,
+    Gpt,
+    GpuShare,
+    HeldBytes,
+    Link,
+)
 from specs.terms import (
     TERMS,
     ActivationBytes,
@@ -55,37 +69,53 @@ _ON_THE_WIRE: tuple[type[Spec], ...] = (
     *TERMS,
     *COSTS,
     *ATTENTION,
+    *SHARDING,
+    *PIPELINES,
 )
 WIRE_TYPES: dict[str, type[Spec]] = {kind.__name__: kind for kind in _ON_THE_WIRE}
 """The types that may cross between the judge and a submission."""
 
 __all__ = [
+    "ACTIVATION_BYTES",
     "DTYPE_BYTES",
+    "GRADIENT_BYTES",
+    "OPTIMIZER_BYTES",
+    "WEIGHT_BYTES",
     "WIRE_TYPES",
     "ActivationBytes",
     "AdapterStateBytes",
     "Adapters",
     "AttentionHbmBytes",
     "AttentionTemporaryBytes",
+    "BubbleFraction",
+    "Cluster",
+    "CollectiveUse",
     "Cost",
     "DType",
     "ElementFlops",
     "ExpertParameterCount",
     "Experts",
+    "FirstChoice",
     "FusedCost",
+    "Gpt",
     "Gpu",
+    "GpuShare",
     "GroupedAttention",
+    "HeldBytes",
     "InferenceMemory",
     "KvCacheBytes",
     "LatentAttention",
     "LaunchTimes",
     "LeverEffect",
+    "Link",
     "Mlp",
     "Model",
     "ModelShape",
     "Op",
     "OpCost",
     "ParameterCount",
+    "Plan",
+    "PlanCost",
     "Recipe",
     "Spec",
     "SpecError",
@@ -102,6 +132,7 @@ __all__ = [
     "model",
     "model_names",
     "models",
+    "plan_cost",
     "recipe",
     "recipes",
 ]

@@ -10,7 +10,7 @@ from specs.schema import Spec, SpecError, read_yaml, validate
 from specs.timing import Timing
 
 Track = Literal["core", "full"]
-Need = Literal["torch", "triton", "gpu"]
+Need = Literal["torch", "triton", "ranks", "gpu"]
 
 
 class Exercise(Spec):
@@ -27,7 +27,10 @@ class Exercise(Spec):
     extra_credit: bool = False
     tracks: tuple[Track, ...] = ("core", "full")
     needs: tuple[Need, ...] = ()
-    """What its functions are made with; triton brings torch with it, and its calls run in Triton's interpreter."""
+    """What its functions are made with; triton brings torch with it, and its calls run in Triton's interpreter.
+
+    ranks brings torch too: its functions are called in several processes at once, joined by `torch.distributed`.
+    """
     depends_on: tuple[str, ...] = ()
     """Exercises worth doing first; `grader next` follows this order."""
     todo: str
@@ -38,6 +41,11 @@ class Exercise(Spec):
     """From a nudge to nearly the answer; `grader hint` shows one more each time."""
     timing: Timing | None = None
     """What is timed on a GPU; None for an exercise that needs none."""
+
+    @property
+    def in_worker(self) -> bool:
+        """Whether its functions run in workers in a self-check too: Triton's interpreter, or ranks."""
+        return bool({"triton", "ranks"} & {*self.needs})
 
 
 class Limits(Spec):

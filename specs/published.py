@@ -16,7 +16,18 @@ from specs.schema import Spec, SpecError, read_yaml, validate
 PUBLISHED_FOLDER = Path(__file__).parent / "published"
 
 Topic = Literal[
-    "params", "state", "zero", "activation", "kv", "units", "roofline", "mfu", "flops", "flash_attention"
+    "params",
+    "state",
+    "zero",
+    "activation",
+    "kv",
+    "units",
+    "roofline",
+    "mfu",
+    "flops",
+    "flash_attention",
+    "comm",
+    "parallel",
 ]
 
 

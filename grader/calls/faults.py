@@ -47,6 +47,18 @@ class TimedOut(Fault):
     outcome = Outcome.TIMED_OUT
 
 
+class RanksDisagree(CheckFailed):
+    """Ranks called different collectives (symptom `ranks.mismatch`), or a send has no recv (`ranks.unmatched`)."""
+
+
+class RankDied(Crashed):
+    """One of the ranks died; the worker that had started it lives on."""
+
+
+class RanksHang(TimedOut):
+    """Ranks wait for what never comes; the worker lives on. The symptom is `ranks.hang` or `ranks.deadlock`."""
+
+
 class Tampered(Fault):
     """Something came over the wire that no honest code sends."""
 

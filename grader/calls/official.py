@@ -6,7 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.calls.faults import Crashed, Fault, NeedsTriton, Raised, Tampered, TimedOut, Todo
+from grader.calls.faults import (
+    Crashed,
+    Fault,
+    NeedsTorch,
+    NeedsTriton,
+    Raised,
+    RankDied,
+    RanksHang,
+    Tampered,
+    TimedOut,
+    Todo,
+)
 from grader.calls.runner import Lane, Request
 from grader.calls.worker import PACKAGE, Worker
 from grader.kit import Kit
@@ -16,6 +27,9 @@ from specs.assignment import Limits as AssignmentLimits
 
 # All answers of a submission to one assignment, as they lie in the judge's memory: tests and hints hold on to them.
 ANSWERS_BYTES = 512 << 20
+# Forking and joining ranks takes 0.1 s on an idle core; on a busy one their own deadline waits (grader/ranks/team.py).
+_AROUND_RANKS_S = 30.0
+_PATIENCE_WITH_RANKS = 6.0
 # Not measured with: they read evidence.
 _THE_JUDGES_PART_OF_KERNELS = ("show.py", "signatures.py", "speed_of_light.py")
 
@@ -52,7 +66,7 @@ class SandboxedRunner:
         self._spent_s: dict[str, float] = {}
         self._answers_bytes: dict[str, int] = {}
         self._broken_files: dict[tuple[str, Lane, str], Fault] = {}
-        self._missing_lanes: dict[Lane, NeedsTriton] = {}
+        self._missing_lanes: dict[Lane, NeedsTorch | NeedsTriton] = {}
         self.output: dict[str, str] = {}
         """The end of what the submission printed, by assignment; for staff."""
 
@@ -80,10 +94,15 @@ class SandboxedRunner:
             worker = self._worker(request.assignment, request.lane)
             if request.file not in worker.loaded:
                 self._load(worker, request, min(limits.import_s, left_s))
-            value = worker.ask(request.verb, request, min(limits.call_s, left_s))
+            call_s = limits.call_s
+            if request.verb == "on_ranks":  # the worker itself keeps their deadline
+                call_s = request.options["deadline_s"] * _PATIENCE_WITH_RANKS + _AROUND_RANKS_S
+            value = worker.ask(request.verb, request, min(call_s, left_s))
             taken = self._answers_bytes.get(request.assignment, 0) + worker.last_answer_bytes
             self._answers_bytes[request.assignment] = taken
             return value
+        except (RankDied, RanksHang):  # its ranks are gone, the worker lives on
+            raise
         except (Crashed, TimedOut, Tampered):
             self._end(request.assignment, request.lane)
             raise
@@ -108,7 +127,8 @@ class SandboxedRunner:
 
     def _worker(self, assignment: str, lane: Lane) -> Worker:
         if lane in self._missing_lanes:
-            raise NeedsTriton(self._missing_lanes[lane].message)
+            missing = self._missing_lanes[lane]
+            raise type(missing)(missing.message)
         if (assignment, lane) not in self._workers:
             self._workers[assignment, lane] = self._start(self._specs[assignment].limits, lane)
         return self._workers[assignment, lane]
@@ -132,7 +152,7 @@ class SandboxedRunner:
                 lane,
                 self._confirm,
             )
-        except NeedsTriton as missing:
+        except (NeedsTorch, NeedsTriton) as missing:
             self._missing_lanes[lane] = missing
             raise
 
@@ -167,6 +187,7 @@ def stage(specs: Path, into: Path) -> Path:
         view / PACKAGE / "kernels",
         ignore=shutil.ignore_patterns(*junk, *_THE_JUDGES_PART_OF_KERNELS),
     )
+    shutil.copytree(package / "ranks", view / PACKAGE / "ranks", ignore=shutil.ignore_patterns(*junk))
     shutil.copytree(
         specs,
         view / "specs",

@@ -16,14 +16,17 @@ import pytest
 from grader.calls.evidence import Metered, Sources, finding_fault, first_finding, watch
 from grader.calls.faults import NeedsTorch, NeedsTriton, Raised, Todo
 from grader.calls.local_lanes import LocalLanes
+from grader.calls.ranked import RankedCall
 from grader.kernels.evidence import CallEvidence
 from grader.worker import load, verbs, wire
 from grader.worker.probes import probe
 from specs.assignment import Exercise
 
-Verb = Literal["call", "gradients", "compiled"]
-Lane = Literal["plain", "torch", "interpret", "compile"]
-"""Kind of worker: an ordinary one, one that watches PyTorch, Triton's interpreter, the compiler alone."""
+Verb = Literal["call", "gradients", "compiled", "on_ranks"]
+Lane = Literal["plain", "torch", "interpret", "compile", "ranks"]
+"""Kind of worker: an ordinary one, one that watches PyTorch, Triton's interpreter, the compiler, one that forks."""
+IN_A_WORKER: tuple[Lane, ...] = ("interpret", "compile", "ranks")
+"""What a self-check too runs in a worker: this process cannot do it."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,8 @@ class Request:
     may_modify: tuple[str, ...] = ()
     """Names of the arguments that the function may change; in the interpreter, another one is a finding."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Of the verb: `grad_outputs` and `wrt` of gradients, `target` of compiled."""
+    """Of the verb: `grad_outputs` and `wrt` of gradients, `target` of compiled, `scenario` and `deadline_s` of
+    on_ranks, whose args are a tuple for each rank."""
 
 
 class Runner(Protocol):
@@ -64,9 +68,11 @@ class Runner(Protocol):
 
 def require(exercise: Exercise) -> None:
     """Raise NeedsTorch or NeedsTriton when the exercise needs it and this Python has none."""
-    needs = {*exercise.needs, *(["torch"] if "triton" in exercise.needs else [])}
+    needs = {*exercise.needs, *(["torch"] if {"triton", "ranks"} & {*exercise.needs} else [])}
     if "triton" in needs and not sys.platform.startswith("linux"):
         raise NeedsTriton("needs Linux: triton has no package for this system; a container or Colab will do")
+    if "ranks" in needs and not sys.platform.startswith("linux"):
+        raise NeedsTorch("needs Linux: ranks are forked there; a container or Colab will do")
     for library, missing in (("torch", NeedsTorch), ("triton", NeedsTriton)):
         if library in needs and importlib.util.find_spec(library) is None:
             raise missing(f"needs {library}, which is not installed here: pip install -e '.[kernels]'")
@@ -125,8 +131,10 @@ class LocalRunner:
         override = self.overrides.get((request.assignment, request.function))
         if isinstance(override, OtherFile):
             request, override = replace(request, file=override.file), None
-        if request.lane in ("interpret", "compile") and override is None:
+        if request.lane in IN_A_WORKER and override is None:
             return self._lanes().run(request)
+        if request.lane == "ranks":
+            return _constant_on_ranks(request, override)
         function = override if override is not None else self._function(request)
         evidence = CallEvidence()
         given: Any = wire.decode(*wire.encode((request.args, dict(request.kwargs), dict(request.options))))
@@ -196,13 +204,24 @@ class LocalRunner:
         return function
 
 
+def _constant_on_ranks(request: Request, override: Any) -> RankedCall:
+    """What a function that returns one value whatever it is given would return on ranks, where it is merely called."""
+    if request.options["scenario"] != "call":
+        raise Raised(f"{request.function} raised TypeError: a constant does nothing else")
+    value = override()
+    size = len(request.args)
+    return RankedCall(value if isinstance(value, tuple) and len(value) == size else (value,) * size)
+
+
 def missing_function(request: Request) -> str:
     """The message for a file that has lost its function."""
     return f"{request.file} has no function {request.function}: keep the stub's name"
 
 
-def raised(request: Request, description: Mapping[str, Any], importing: bool = False) -> Raised | Todo:
-    """The fault for an exception that the student's code raised, from load.describe_exception's dict."""
+def raised(
+    request: Request, description: Mapping[str, Any], importing: bool = False, rank: int | None = None
+) -> Raised | Todo:
+    """The fault for an exception of the student's code, on `rank` where given, from load.describe_exception's dict."""
     if description.get("is_todo") and not importing:
         return Todo("")
     frames = description.get("frames") or []
@@ -213,7 +232,8 @@ def raised(request: Request, description: Mapping[str, Any], importing: bool = F
     message = (
         f"{description['type']}: {description['message']}" if description["message"] else description["type"]
     )
-    what = f"{request.file} cannot be imported:" if importing else f"{request.function} raised"
+    who = request.function if rank is None else f"{request.function}: rank {rank}"
+    what = f"{request.file} cannot be imported:" if importing else f"{who} raised"
     # The text is the submission's, and so is the name of a class of its own.
     known = (
         description["type"]

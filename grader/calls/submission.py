@@ -10,7 +10,17 @@ from typing import Any
 from pydantic import BaseModel
 
 from grader.calls.evidence import Metered
-from grader.calls.faults import Crashed, Fault, KernelFinding, NeedsGpu, Raised, Tampered, TimedOut
+from grader.calls.faults import (
+    Crashed,
+    Fault,
+    KernelFinding,
+    NeedsGpu,
+    Raised,
+    RanksDisagree,
+    Tampered,
+    TimedOut,
+)
+from grader.calls.ranked import RankedCall
 from grader.calls.runner import Lane, Request, Runner, Verb, require
 from grader.kernels.evidence import CompiledLaunch
 from grader.worker import wire
@@ -21,7 +31,7 @@ TOO_LARGE = "(too large to be compared with mistakes)"
 RAISED = "(raised: no mistake explains this)"
 
 
-def finding_value(found: KernelFinding) -> str:
+def finding_value(found: Fault) -> str:
     """What stands for the value of a call that ended in a finding: a mistake that ends so explains it."""
     return f"({found.symptom})"
 
@@ -120,10 +130,12 @@ class Submission:
         try:
             got = self.runner.run(request)
         except (Crashed, TimedOut, Tampered) as death:
+            if death.symptom:
+                self._remember(Call(request, finding_value(death)))
             self._deaths[self.exercise_id] += 1
             self._last_death[self.exercise_id] = death
             raise
-        except KernelFinding as found:
+        except (KernelFinding, RanksDisagree) as found:
             self._remember(Call(request, finding_value(found)))
             raise
         except Raised:
@@ -131,6 +143,7 @@ class Submission:
             raise
         if request.verb != "compiled":  # what a compiler says of a function names no mistake
             value = got.value if isinstance(got, Metered) else got
+            value = value.values if isinstance(value, RankedCall) else value
             self._remember(Call(request, value if _weight(value) <= _MAX_KEPT_WEIGHT else TOO_LARGE))
         return got
 
@@ -215,6 +228,33 @@ class FunctionCall:
         )
         return launches
 
+    def on_ranks(
+        self,
+        args: Sequence[tuple[Any, ...]],
+        *,
+        scenario: str = "call",
+        deadline_s: float = 10.0,
+        **shared_kwargs: Any,
+    ) -> RankedCall:
+        """The function on `len(args)` ranks, each a process, joined by a process group.
+
+        Args:
+            args: positional arguments of each rank.
+            scenario: module of `grader/ranks/scenarios` that runs on every rank; "call" calls the function with
+                `group=` and returns what it returns.
+            deadline_s: from the moment when the ranks have joined.
+            shared_kwargs: of every rank.
+
+        Raises:
+            Raised: a rank raised.
+            RanksDisagree: ranks called different collectives, or a send has no recv.
+            RankDied, RanksHang: a rank died; ranks wait for what never comes.
+        """
+        __tracebackhide__ = True
+        options = {"scenario": scenario, "deadline_s": float(deadline_s)}
+        seen: RankedCall = self._run("", tuple(args), shared_kwargs, verb="on_ranks", options=options)
+        return seen
+
     def timed(self, direction: str) -> None:
         """Time the function on the shapes of the exercise's spec.
 
@@ -246,6 +286,8 @@ class FunctionCall:
         lane: Lane = "plain"
         if verb == "compiled":
             lane = "compile"
+        elif verb == "on_ranks":
+            lane = "ranks"
         elif "triton" in exercise.needs:
             lane = "interpret"
         elif metered:

@@ -6,12 +6,14 @@ import secrets
 import socket
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from grader.calls import wire_account
 from grader.calls.evidence import (
     Metered,
     Sources,
@@ -20,13 +22,26 @@ from grader.calls.evidence import (
     read_evidence,
     read_launches,
 )
-from grader.calls.faults import Crashed, Fault, NeedsGpu, NeedsTriton, Raised, Tampered, TimedOut, Todo
+from grader.calls.faults import (
+    Crashed,
+    Fault,
+    NeedsGpu,
+    NeedsTorch,
+    NeedsTriton,
+    Raised,
+    Tampered,
+    TimedOut,
+    Todo,
+)
 from grader.calls.own_kernels import done_by_torch
+from grader.calls.ranked import RankedCall, rank_fault, read_report
 from grader.calls.recomputed import contradiction, differs_from_its_ptx
 from grader.calls.runner import Lane, Request, missing_function, raised
 from grader.kernels.evidence import CallEvidence, Place
 from grader.printable import printable
+from grader.ranks.wire_formulas import wire_bytes
 from grader.sandbox import Confined, Level, Limits, launch
+from grader.sandbox.loopback import loopback_bytes
 from grader.worker import wire
 
 PACKAGE = "_rooflab_worker"  # the staged package: no name that a student's helper has
@@ -53,6 +68,7 @@ class _Reply(TypedDict, total=False):
 
 
 _REPLY = TypeAdapter(_Reply)
+_ERROR = TypeAdapter(_Error)
 
 
 class WorkerNotStarted(RuntimeError):
@@ -80,13 +96,16 @@ class Worker:
         """Start it and wait until it is ready; `confirm` assembles the PTX that it returns again.
 
         Raises:
-            NeedsTriton: it can do nothing for its lane, since triton is missing there or cannot be mended.
+            NeedsTriton, NeedsTorch: it can do nothing for its lane: what that needs is missing there or cannot be
+                mended.
             WorkerNotStarted: it did not come up.
         """
         self.loaded: set[str] = set()
         self.last_answer_bytes = 0
         self._sources = Sources(submission)
         self._confirm = confirm
+        self._level = level
+        self._carried_before: int | None = None
         self._notes = notes
         self._ours, theirs = socket.socketpair()
         try:
@@ -113,7 +132,10 @@ class Worker:
             ) from None
         if ready.get("problem"):
             self.close()
-            raise NeedsTriton(f"kernels cannot be run here: {printable(str(ready['problem']), 300)}")
+            problem = printable(str(ready["problem"]), 300)
+            if lane == "ranks":
+                raise NeedsTorch(f"ranks cannot be run here: {problem}")
+            raise NeedsTriton(f"kernels cannot be run here: {problem}")
 
     def close(self) -> None:
         """Kill the worker and all its processes."""
@@ -125,8 +147,12 @@ class Worker:
 
         Raises:
             Todo, Raised: the submission's own doing.
-            Crashed, TimedOut, Tampered: the worker is of no use any more.
+            Crashed, TimedOut, Tampered: the worker is of no use any more, but for RankDied and RanksHang.
         """
+        if verb == "on_ranks":
+            gathered = replace(request, args=(), kwargs={}, options={"size": len(request.args)})
+            self.ask("assemble", gathered, limit_s)
+            self._carried_before = self._carried_bytes()
         arguments, storages = (
             wire.encode((request.args, dict(request.kwargs), dict(request.options)))
             if verb != "load"
@@ -161,6 +187,10 @@ class Worker:
         except (wire.WireTampered, ValidationError) as error:
             reason = str(error) if isinstance(error, wire.WireTampered) else "an answer of the wrong form"
             raise Tampered(f"the process sent what no honest code sends: {printable(reason, 200)}") from None
+
+    def _carried_bytes(self) -> int | None:
+        """What the sandbox's loopback device has carried; None outside of a sandbox."""
+        return loopback_bytes(self.confined.pid) if self._level == "sandbox" else None
 
     def _value(self, verb: str, request: Request, reply: _Reply, storages: list[bytearray]) -> Any:
         kind = reply.get("kind")
@@ -209,6 +239,8 @@ class Worker:
         if not isinstance(decoded, tuple) or len(decoded) != 2:
             raise wire.WireTampered("a report of the wrong form")
         value, report = decoded
+        if request.lane == "ranks":
+            return self._ranked(request, value, report)
         launches = read_launches(report) if request.verb == "compiled" else ()
         evidence = read_evidence(report) if request.verb != "compiled" else CallEvidence()
         finding = first_finding(evidence, request.may_modify, raised_too="error" in reply)
@@ -233,6 +265,37 @@ class Worker:
         if request.metered:
             self._look_at(contradiction(evidence, request.kwargs))
         return Metered(value, evidence) if request.metered else value
+
+    def _ranked(self, request: Request, values: Any, report: object) -> RankedCall | None:
+        """What came of a call on ranks, or the fault that it is; None once they have assembled."""
+        if "size" in request.options and report == b"":
+            return None
+        carried = self._carried_bytes()
+        seen = read_report(report)
+        fault = seen.fault
+        if fault is not None and fault.kind == "raised" and fault.error is not None:
+            raise raised(
+                request, self._description(_ERROR.validate_python(fault.error.model_dump())), rank=fault.rank
+            )
+        if fault is not None and fault.kind == "unsendable":
+            raise Raised(
+                f"{request.function} on rank {fault.rank} {printable(fault.message, 300)}",
+                hidden_message=f"{request.function} returned something that cannot be sent",
+            )
+        if fault is not None:
+            raise rank_fault(request.function, fault, self._sources.line)
+        size = len(request.args)
+        if not isinstance(values, tuple) or {len(values), len(seen.collectives), len(seen.peak_bytes)} != {
+            size
+        }:
+            raise wire.WireTampered("values of too few ranks")
+        outside = None
+        if carried is not None and self._carried_before is not None:
+            outside = carried - self._carried_before
+            problem = wire_account.contradiction(seen.collectives, outside)
+            if problem:
+                raise Tampered(problem)
+        return RankedCall(values, seen.collectives, wire_bytes(seen.collectives), outside, seen.peak_bytes)
 
     @staticmethod
     def _look_at(problem: str) -> None:

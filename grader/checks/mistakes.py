@@ -15,8 +15,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
-from grader.calls.faults import KernelFinding
-from grader.calls.runner import Lanes, Request
+from grader.calls.faults import Crashed, KernelFinding, RanksDisagree, TimedOut
+from grader.calls.ranked import RankedCall
+from grader.calls.runner import IN_A_WORKER, Lanes, Request
 from grader.calls.submission import Call, finding_value
 from grader.checks.outlines import Outline, outline
 from grader.worker import verbs, wire
@@ -91,7 +92,7 @@ def find_hint(
         candidates -= _blameless(source, exercise, calls, candidates)
     if len(candidates) > 1:  # one property may fail by several mistakes: the values decide
         candidates = _explaining(source, exercise, calls, right, candidates) or candidates
-    elif not candidates and (not symptom or symptom.startswith(KERNEL_SYMPTOM)):
+    elif not candidates and (not symptom or symptom.startswith((KERNEL_SYMPTOM, RANKS_SYMPTOM))):
         candidates = _explaining(source, exercise, calls, right)
     if len(candidates) > 1:
         candidates &= _fitting(source, exercise, earlier, candidates) or candidates
@@ -103,6 +104,8 @@ def find_hint(
 
 KERNEL_SYMPTOM = "kernel."
 """How the symptom of a sanitizer's finding begins: `kernel.out_of_bounds_load`."""
+RANKS_SYMPTOM = "ranks."
+"""How the symptom of a call on ranks that came to no good end begins: `ranks.mismatch`."""
 
 
 def _explaining(
@@ -203,7 +206,7 @@ def _mistake(path: Path, module: types.ModuleType, assignment: str) -> Mistake:
     functions = {
         name: value
         for name, value in vars(module).items()
-        if (isinstance(value, types.FunctionType) or _is_autograd_function(value))
+        if isinstance(value, types.FunctionType | type)
         and value.__module__ == module.__name__
         and not name.startswith("_")
     }
@@ -224,16 +227,14 @@ def _mistake(path: Path, module: types.ModuleType, assignment: str) -> Mistake:
     )
 
 
-def _is_autograd_function(value: object) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, type) and issubclass(value, torch.autograd.Function)
-
-
 class LiveMistakes:
     """Explains a call by running the mistakes on its arguments. For where `solutions/` is at hand."""
 
     def __init__(self, mistakes: Iterable[Mistake], lanes: Lanes | None = None) -> None:
-        """`lanes` runs the mistakes in Triton kernels; without it they explain no value. The caller closes it."""
+        """`lanes` runs the mistakes in Triton kernels and on ranks, which explain no value without it.
+
+        The caller closes it.
+        """
         self._by_exercise: dict[str, list[Mistake]] = {}
         self._hints: dict[str, str] = {}
         for mistake in mistakes:
@@ -245,12 +246,18 @@ class LiveMistakes:
         self._matched: dict[tuple[str, str, bytes], bool] = {}
 
     def explains(self, exercise: str, call: Call, among: Collection[str] | None = None) -> set[str]:
-        """Names of the mistakes, of `among` where given, that return what this call returned."""
+        """Names of the mistakes, of `among` where given, that return what this call returned.
+
+        On ranks a call takes half a second, and a hang several: a mistake that has symptoms is told by them there, and
+        its values are asked for only to decide between it and others.
+        """
+        by_symptom = call.request.lane == "ranks" and among is None
         return {
             mistake.name
             for mistake in self._by_exercise.get(exercise, [])
             if (among is None or mistake.name in among)
             and call.request.function in mistake.functions
+            and not (by_symptom and mistake.symptoms)
             and self._matches(mistake, call)
         }
 
@@ -304,13 +311,16 @@ class LiveMistakes:
         return self._values[key]
 
     def _run(self, mistake: Mistake, request: Request) -> Any:
-        if request.lane == "interpret":
+        if request.lane in IN_A_WORKER:
             if self._lanes is None:
                 raise LookupError("no workers")
             try:
-                return self._lanes.run(replace(request, file=mistake.file, metered=False))
-            except KernelFinding as found:
+                got = self._lanes.run(replace(request, file=mistake.file, metered=False))
+            except (KernelFinding, RanksDisagree, Crashed, TimedOut) as found:
+                if not found.symptom:
+                    raise
                 return finding_value(found)
+            return got.values if isinstance(got, RankedCall) else got
         given: Any = wire.decode(*wire.encode((request.args, dict(request.kwargs), dict(request.options))))
         args, kwargs, options = given
         function, args, kwargs = verbs.prepare(
@@ -323,7 +333,7 @@ def _solution_of(mistake: Mistake, call: Call) -> Mistake:
     """The solution's own function, in the shape of a mistake; a worker finds it by its file alone."""
     request = call.request
     solution = replace(mistake, name="", file=request.file)
-    if request.lane == "interpret":
+    if request.lane in IN_A_WORKER:
         return solution
     module = load_solution(mistake.solutions, request.assignment, request.file)
     return replace(solution, functions={request.function: getattr(module, request.function)})

@@ -68,7 +68,7 @@ def stored_form(
     Args:
         mistakes: of one assignment.
         calls: the calls that the visible tests make, by exercise, with the solution's values.
-        lanes: runs the mistakes in Triton kernels.
+        lanes: runs the mistakes in Triton kernels and on ranks.
     """
     live = LiveMistakes(mistakes, lanes)
     numbers = {mistake.name: f"{index:03d}" for index, mistake in enumerate(mistakes)}

@@ -84,7 +84,7 @@ class Judge:
             self._right_calls.setdefault(exercise_id, []).extend(self.submission.calls)
         elif isinstance(error, Fault):
             outcome, message = error.outcome, error.hidden_message if hidden else error.message
-            if outcome is Outcome.FAILED:
+            if outcome is Outcome.FAILED or error.symptom:
                 mistake, hint = self._hint(exercise_id, error)
                 if hint:
                     message = "\n".join(

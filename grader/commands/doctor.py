@@ -48,6 +48,33 @@ if done.error:
 assert all(launch.compiles for launch in done.launches), done.launches[0].message
 print("ok")
 """
+_RANKS_PROBE = """
+import os, sys, tempfile, traceback
+os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+import torch, torch.distributed as dist
+torch.set_num_threads(1)
+
+def rank(number, folder):
+    dist.init_process_group("gloo", store=dist.FileStore(folder + "/store", 2), rank=number, world_size=2)
+    x = torch.ones(3)
+    dist.all_reduce(x)
+    assert x.tolist() == [2, 2, 2], x
+
+with tempfile.TemporaryDirectory() as folder:
+    pids = []
+    for number in range(2):
+        pid = os.fork()
+        if not pid:
+            try:
+                rank(number, folder)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        pids.append(pid)
+    if not any([os.waitpid(pid, 0)[1] for pid in pids]):
+        print("ok")
+"""
 
 
 @dataclass(frozen=True)
@@ -71,6 +98,7 @@ def run(console: Console) -> int:
         _triton(),
         _interpreter(),
         _compiler(),
+        _ranks(),
         sandbox(),
         _gpu(),
     ]
@@ -138,10 +166,25 @@ def _compiler() -> Finding:
     return _kernel_probe("compiler", _COMPILER_PROBE, "triton compiles a small kernel for an H100 (sm_90)")
 
 
+def _ranks() -> Finding:
+    if not sys.platform.startswith("linux"):
+        return Finding("ranks", False, "the exercises on ranks need Linux: a container or Colab will do")
+    if importlib.util.find_spec("torch") is None:
+        return Finding("ranks", False, "needs torch")
+    return _probe(
+        "ranks", _RANKS_PROBE, "gloo joins two processes over the loopback device", "two ranks do not meet"
+    )
+
+
 def _kernel_probe(what: str, source: str, well: str) -> Finding:
     """Run a script that ends with `ok` where kernels can be worked with in one of the two ways."""
     if importlib.util.find_spec("triton") is None or importlib.util.find_spec("torch") is None:
         return Finding(what, False, "needs torch and triton")
+    return _probe(what, source, well, "a small kernel fails")
+
+
+def _probe(what: str, source: str, well: str, ill: str) -> Finding:
+    """What a script finds that prints `ok` at its end where all is well."""
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     # From a file: triton reads a kernel's source with inspect, which finds none for `python -c` before 3.13.
     with tempfile.TemporaryDirectory(prefix="rooflab-doctor-") as folder:
@@ -152,11 +195,11 @@ def _kernel_probe(what: str, source: str, well: str) -> Finding:
                 [sys.executable, str(probe)], capture_output=True, text=True, timeout=120, env=environment
             )
         except subprocess.TimeoutExpired:
-            return Finding(what, False, "a kernel of one program did not finish in 120 s")
+            return Finding(what, False, f"{ill}: no answer in 120 s")
     if done.stdout.strip() == "ok":
         return Finding(what, True, well)
     last = (done.stderr.strip().splitlines() or ["no output"])[-1]
-    return Finding(what, False, f"a small kernel fails: {last[:200]}")
+    return Finding(what, False, f"{ill}: {last[:200]}")
 
 
 def sandbox() -> Finding:

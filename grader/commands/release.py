@@ -22,6 +22,7 @@ from specs.assignment import Assignment
 
 # Of kernels_ref: inputs and right values. The kernels and tiles there are what students write.
 _CHECKS_NEED = ("__init__.py", "inputs.py", "mistaken.py", "naive.py", "sizes.py")
+_CHECKS_NEED_ALL_OF = ("shards",)
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "*.pyo", ".*", "published")
 _LEFTOVERS = {".pyc", ".pyo", ".so", ".ipynb"}
 _SHORTEST_TELLING_LINE = 24
@@ -65,6 +66,10 @@ def _fill(kit: Kit, bundle: Path) -> None:
     (bundle / "kernels_ref").mkdir()
     for module in _CHECKS_NEED:
         shutil.copy(kit.root / "kernels_ref" / module, bundle / "kernels_ref" / module)
+    for package in _CHECKS_NEED_ALL_OF:
+        shutil.copytree(
+            kit.root / "kernels_ref" / package, bundle / "kernels_ref" / package, ignore=_LEFT_OUT
+        )
     for name, spec in kit.available().items():
         source, target = kit.assignments / name, bundle / "assignments" / name
         shutil.copytree(
@@ -92,9 +97,10 @@ def _fill(kit: Kit, bundle: Path) -> None:
 
 
 def _told_by_values(spec: Assignment, mistakes: Sequence[Mistake]) -> list[str]:
-    """Exercises of which wrong values are stored: none in Triton, and in PyTorch those that symptoms do not tell apart.
+    """Exercises of which wrong values are stored: in PyTorch those that symptoms do not tell apart.
 
-    A kernel takes a tenth of a second a call, and there are a hundred calls and dozens of mistakes.
+    None in Triton and none on ranks: a call takes a tenth of a second, and there are a hundred calls and dozens of
+    mistakes.
     """
     told = []
     for exercise in spec.exercises:
@@ -102,7 +108,7 @@ def _told_by_values(spec: Assignment, mistakes: Sequence[Mistake]) -> list[str]:
         here = [mistake for mistake in mistakes if name in mistake.exercises]
         shown = Counter(symptom for mistake in here for symptom in mistake.symptoms)
         by_symptom = all(any(shown[symptom] == 1 for symptom in mistake.symptoms) for mistake in here)
-        if "triton" not in exercise.needs and not ("torch" in exercise.needs and by_symptom):
+        if not exercise.in_worker and not ("torch" in exercise.needs and by_symptom):
             told.append(name)
     return told
 

@@ -28,9 +28,9 @@ def run(kit: Kit, only: tuple[str, ...] = ()) -> int:
         if not only or any(each.startswith(f"{name}.") for each in only)
     }
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    # Processes, since proofs share nothing and pytest cannot run twice in one process at once. Triton's interpreter
-    # is slow: its assignment is split, and started first.
-    shares = {name: cores if _in_triton(spec) else 1 for name, spec in specs.items()}
+    # Processes, since proofs share nothing and pytest cannot run twice in one process at once. Workers are slow:
+    # the assignments whose functions run in them are split, and started first.
+    shares = {name: cores if _in_workers(spec) else 1 for name, spec in specs.items()}
     with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
         parts = {
             name: [pool.submit(prove, kit, specs[name], only, (index, count)) for index in range(count)]
@@ -58,8 +58,8 @@ def run(kit: Kit, only: tuple[str, ...] = ()) -> int:
     return 1 if problems else 0
 
 
-def _in_triton(spec: Assignment) -> bool:
-    return any("triton" in exercise.needs for exercise in spec.exercises)
+def _in_workers(spec: Assignment) -> bool:
+    return any(exercise.in_worker for exercise in spec.exercises)
 
 
 def matrix(exercise: str, rows: Mapping[str, Mapping[str, int]]) -> list[str]:

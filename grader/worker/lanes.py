@@ -7,6 +7,7 @@ was measured beside the student's code; `changed` tells whether that code tamper
 import importlib
 import json
 import os
+import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ class Done:
 
     value: Any = None
     report: bytes = b""
-    """CallEvidence, or a list of CompiledLaunch, as JSON."""
+    """CallEvidence, a list of CompiledLaunch, or a RanksReport, as JSON."""
     error: BaseException | None = None
     """What the student's code raised; inside a kernel, what was raised there."""
     needs_gpu: str = ""
@@ -46,18 +47,22 @@ class ReportTooLarge(ValueError):
     """A call launched more than can be reported."""
 
 
-def set_up(name: str, root: Path) -> Lane:
+def set_up(name: str, root: Path, private: Sequence[int] = ()) -> Lane:
     """Import and install what the lane needs, and seal it.
 
     Args:
-        name: "torch" (what PyTorch did), "interpret" or "compile".
+        name: "torch" (what PyTorch did), "interpret", "compile" or "ranks".
         root: the submission; places in its files are told relative to it.
+        private: descriptors of this process that no rank may have.
 
     Raises:
         UnsupportedTriton: the installed triton cannot be mended.
         ImportError: torch or triton is missing.
     """
-    run, changes = {"torch": _torch, "interpret": _interpret, "compile": _compile}[name](root)
+    if name == "ranks":
+        run, changes = _ranks(root, private)
+    else:
+        run, changes = {"torch": _torch, "interpret": _interpret, "compile": _compile}[name](root)
     # Bound before the submission can put something else in the place of the method.
     looks = (*changes, seal.seal_package(__package__).changed)
 
@@ -158,6 +163,48 @@ def _torch(root: Path) -> _Made:
         return Done(value, as_json(evidence.model_dump(), relative))
 
     return run, (lambda: bool(tampered),)
+
+
+def _ranks(root: Path, private: Sequence[int]) -> _Made:
+    import torch
+
+    torch.set_num_threads(1)  # a fork of a process whose pool of threads has worked hangs in the child
+    teams = importlib.import_module(".ranks.team", __package__)
+    folder = importlib.import_module(".ranks.scenarios", __package__)
+    scenarios = {
+        found.name: importlib.import_module(f".ranks.scenarios.{found.name}", __package__)
+        for found in pkgutil.iter_modules(folder.__path__)
+    }
+    sealed = seal.seal_package(__package__)
+    importlib.import_module(".ranks.orphans", __package__).adopt()
+    evidence = importlib.import_module(".ranks.evidence", __package__)
+    assemble, lost, report_of, changed = teams.assemble, teams.RankLost, evidence.RanksReport, sealed.changed
+    waiting: list[Any] = []
+
+    def run(
+        header: dict[str, Any],
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        options: Any,
+    ) -> Done:
+        """The judge asks twice: first the ranks assemble, then they get what no other rank may find in its memory."""
+        if header["verb"] == "assemble":
+            while waiting:
+                waiting.pop().close()
+            try:
+                waiting.append(assemble(options["size"], function, root, scenarios, changed, private))
+            except lost as error:
+                return Done(None, as_json(report_of(fault=error.fault).model_dump(), lambda tree: tree))
+            return Done(None, b"")
+        team = waiting.pop()
+        try:
+            outcome = team.run(options["scenario"], args, kwargs, options["deadline_s"])
+        finally:
+            team.close()
+        return Done(outcome.values, as_json(outcome.report.model_dump(), lambda tree: tree))
+
+    return run, ()
 
 
 def _part(name: str) -> Any:

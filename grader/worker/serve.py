@@ -53,7 +53,7 @@ def _serve(wire_socket: socket.socket, root: Path, lane_name: str) -> None:
         from _rooflab_worker import lanes
 
         try:
-            lane = lanes.set_up(lane_name, root)
+            lane = lanes.set_up(lane_name, root, (wire_socket.fileno(),))
         except (
             Exception
         ) as error:  # a triton that cannot be mended, or that does not import: the machine's fault
@@ -96,7 +96,8 @@ def _answer(
 ) -> tuple[dict[str, Any], list[Any]]:
     """One request to (reply, storages).
 
-    It is {verb: load | call | gradients | compiled, probe, metered, assignment, file, function, arguments}.
+    It is {verb: load | call | gradients | compiled | assemble | on_ranks, probe, metered, assignment, file, function,
+    arguments}.
 
     A probe that is asked for the first time is added to `sealed`, if possible before the student's file is imported.
     """

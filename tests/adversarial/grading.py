@@ -157,6 +157,10 @@ def _honest(folder: Path, kit: Kit) -> Path:
         "memory/checkpoint.py",
         "flash_attention/norms.py",
         "flash_attention/forward.py",
+        "sharding/cuts.py",
+        "sharding/bubbles.py",
+        "sharding/choice.py",
+        "sharding/ring.py",
     )
     return write(folder, {file: (kit.solutions / file).read_text(encoding="utf-8") for file in files})
 

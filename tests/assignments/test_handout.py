@@ -23,14 +23,20 @@ SCRIPTS = {
     "memory": ("solutions.memory.figures",),
     "roofline": ("solutions.roofline.handout_figures", "solutions.roofline.figures"),
     "flash_attention": ("solutions.flash_attention.figures",),
+    "sharding": (
+        "solutions.sharding.figures_of_numbers",
+        "solutions.sharding.figures_of_pipelines",
+        "solutions.sharding.figures_of_training",
+    ),
 }
 LAST = {
     "memory": ["Traps", "Read next"],
     "roofline": ["Which published number is wrong?", "Read next"],
     "flash_attention": ["Which published number is wrong?", "Read next"],
+    "sharding": ["Which published number is wrong?", "Read next"],
 }
 # Sections that show what a report says instead, or whose figure an earlier section has.
-WITHOUT_FIGURE = {"flash_attention": [6, 8, 9]}
+WITHOUT_FIGURE = {"flash_attention": [6, 8, 9], "sharding": [5, 6, 7]}
 LARGEST_FIGURE_BYTES = 80_000
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 from pydantic import model_validator
 
 from grader.checks.mistakes import load_solution
-from specs import Cost, Gpu, Model, Recipe, gpu, model, recipe
+from specs import Cost, Gpt, Gpu, Link, Model, Recipe, gpu, model, recipe
 from specs.assignment import assignment
 from specs.published import PublishedValue, Topic, published, published_value
 from specs.schema import Spec, read_yaml, validate
@@ -55,14 +55,19 @@ _ARITHMETIC = re.compile(r"[\d.e+*/() -]*\d[\d.e+*/() -]*")
 
 
 class ExerciseCall(Spec):
-    """One call of an exercise, and the term of its result that counts; without a term all of it does."""
+    """One call of an exercise, and the term of its result that counts; without a term all of it does.
+
+    `assignment` is named where the exercise is not of the assignment that the mapping is of.
+    """
 
     exercise: str
     arguments: dict[str, Any]
     term: str = ""
+    assignment: str = ""
 
     def result(self, of: str) -> Any:
-        """What the reference solution of assignment `of` returns."""
+        """What the reference solution of assignment `of` returns, or of the one that is named."""
+        of = self.assignment or of
         arguments = {name: _argument(of, name, given) for name, given in self.arguments.items()}
         file = assignment(of).file_of(self.exercise)
         assert file is not None, f"no exercise asks for a function {self.exercise}"
@@ -119,6 +124,10 @@ def _argument(of: str, name: str, given: Any) -> Any:
         return recipe(given) if isinstance(given, str) else Recipe(**given)
     if name == "gpu":
         return gpu(given) if isinstance(given, str) else _inline_gpu(**given)
+    if name in ("link", "network"):
+        return Link(**{field: _number(value) for field, value in given.items()})
+    if name == "gpt":
+        return Gpt(**given)
     if name == "cost":
         return Cost(**{field: _number(value) for field, value in given.items()})
     if name == "matrices":
@@ -149,13 +158,30 @@ def _inline_gpu(tflops: dict[str, Any], gb_per_s: Any) -> Gpu:
     )
 
 
+def _reproduced(mapping: Path) -> tuple[Reproduced, ...]:
+    mapped: tuple[Reproduced, ...] = validate(
+        tuple[Reproduced, ...], read_yaml(mapping)["reproduced"], mapping
+    )
+    return mapped
+
+
+def _excluded(mapping: Path) -> tuple[Excluded, ...]:
+    left_out: tuple[Excluded, ...] = validate(tuple[Excluded, ...], read_yaml(mapping)["excluded"], mapping)
+    return left_out
+
+
 @dataclass(frozen=True)
 class Walk:
-    """The published values of one assignment, and its mapping file."""
+    """The published values of one assignment, and its mapping file.
+
+    `beside` is a second mapping file of the same topics, whose calls another walk makes: what is listed there is
+    accounted for.
+    """
 
     assignment: str
     topics: tuple[Topic, ...]
     mapping: Path
+    beside: Path | None = None
 
     @cached_property
     def published(self) -> tuple[PublishedValue, ...]:
@@ -165,24 +191,25 @@ class Walk:
     @cached_property
     def reproduced(self) -> tuple[Reproduced, ...]:
         """Every value that a call gives."""
-        mapped: tuple[Reproduced, ...] = validate(
-            tuple[Reproduced, ...], read_yaml(self.mapping)["reproduced"], self.mapping
-        )
-        return mapped
+        return _reproduced(self.mapping)
 
     @cached_property
     def excluded(self) -> tuple[Excluded, ...]:
         """Every value that no call gives, by reason."""
-        left_out: tuple[Excluded, ...] = validate(
-            tuple[Excluded, ...], read_yaml(self.mapping)["excluded"], self.mapping
-        )
-        return left_out
+        return _excluded(self.mapping)
+
+    @cached_property
+    def accounted_for(self) -> tuple[tuple[str, str], ...]:
+        """(id, "reproduced" or the reason) for every listed value, those of the mapping beside included."""
+        mappings = [path for path in (self.mapping, self.beside) if path is not None]
+        fates = [(entry.id, "reproduced") for path in mappings for entry in _reproduced(path)]
+        groups = [group for path in mappings for group in _excluded(path)]
+        return (*fates, *((value_id, group.reason) for group in groups for value_id in group.ids))
 
     def counts(self) -> dict[str, Counter[str]]:
         """For each topic how many values are reproduced, excluded by reason, or not exact, by their use."""
         by_topic: dict[str, Counter[str]] = {}
-        fates = {entry.id: "reproduced" for entry in self.reproduced}
-        fates |= {value_id: group.reason for group in self.excluded for value_id in group.ids}
+        fates = dict(self.accounted_for)
         for value in self.published:
             fate = fates.get(value.id, "UNACCOUNTED") if value.use == "exact" else value.use
             by_topic.setdefault(value.topic, Counter())[fate] += 1
@@ -208,8 +235,7 @@ class Walk:
 
     def check_every_exact_value_is_listed_once(self) -> None:
         """Assert that no exact value is missing, none is there twice, and no other value is listed."""
-        listed = Counter(entry.id for entry in self.reproduced)
-        listed.update(value_id for group in self.excluded for value_id in group.ids)
+        listed = Counter(value_id for value_id, _ in self.accounted_for)
         exact = {value.id for value in self.published if value.use == "exact"}
         assert exact - set(listed) == set(), "neither reproduced nor excluded"
         assert set(listed) - exact == set(), "no exact value has this id"
@@ -220,6 +246,4 @@ class Walk:
         recalled = {
             value.id for value in self.published if value.use == "exact" and value.source_status == "recalled"
         }
-        assert recalled == {
-            value_id for group in self.excluded if group.reason == "recalled" for value_id in group.ids
-        }
+        assert recalled == {value_id for value_id, fate in self.accounted_for if fate == "recalled"}

@@ -10,7 +10,11 @@ ATTACK = "odd_numbers"
 
 
 def weights(name: str, value: str, says: str = "weights") -> Variant:
-    return Variant(name, state(answer=f"{{'weights': {value}, 'gradients': 2, 'master': 4, 'moments': 8}}"), Expected(says=says))
+    return Variant(
+        name,
+        state(answer=f"{{'weights': {value}, 'gradients': 2, 'master': 4, 'moments': 8}}"),
+        Expected(says=says),
+    )
 
 
 VARIANTS = (

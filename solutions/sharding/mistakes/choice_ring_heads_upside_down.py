@@ -1,0 +1,20 @@
+"""Shared keys make the ring dearer."""
+
+from ..choice import ring_attention_min_block as right
+
+EXERCISE = "overlap"
+HINT = "Your heads are upside down: the fewer key heads there are for the query heads, the less is sent for as much work."
+FAILS = (
+    "test_a_block_of_1040_tokens_hides_a_ring_of_a100s",
+    "test_any_ring",
+)
+
+
+def ring_attention_min_block(
+    flops_per_s: float,
+    link_bytes_per_s: float,
+    heads: int = 1,
+    kv_heads: int = 1,
+    value_bytes: float = 2,
+) -> float:
+    return right(flops_per_s, link_bytes_per_s, kv_heads, heads, value_bytes)

@@ -1,0 +1,31 @@
+"""Each step of a ring sends the whole tensor."""
+
+from specs import Link
+
+from ..collectives import Algorithm, Kind
+from ..collectives import collective_time_s as right
+
+EXERCISE = "collective_time_s"
+HINT = "In a ring a step moves one piece, size_bytes / gpus, and not the tensor."
+FAILS = (
+    "test_an_h100_node_gathers_half_a_gib_in_a_millisecond",
+    "test_every_step_of_a_ring_pays_the_latency",
+    "test_a_tree_has_few_steps_and_large_messages",
+    "test_a_hierarchical_all_reduce_sends_a_piece_over_the_network",
+    "test_the_seconds_of_any_ring_or_tree",
+)
+
+
+def collective_time_s(
+    kind: Kind,
+    size_bytes: float,
+    gpus: int,
+    link: Link,
+    algorithm: Algorithm = "ring",
+    gpus_per_node: int | None = None,
+    network: Link | None = None,
+) -> float:
+    got = right(kind, size_bytes, gpus, link, algorithm, gpus_per_node, network)
+    if algorithm == "tree" or kind in ("send", "broadcast") or gpus_per_node is not None:
+        return got
+    return right(kind, size_bytes * gpus, gpus, link)

@@ -1,0 +1,17 @@
+"""Keys and values are passed on in forward only."""
+
+from specs import Gpt, GpuShare
+
+from ..cuts import context_parallel as right
+from ._shares import scaled
+
+EXERCISE = "context_parallel"
+HINT = "Backward computes the scores again, and needs every block of keys and values once more."
+FAILS = (
+    "test_keys_and_values_go_round_twice_and_their_gradients_once",
+    "test_context_parallel_sends_for_any_model",
+)
+
+
+def context_parallel(gpt: Gpt, micro_batch: int, microbatches: int, gpus: int) -> GpuShare:
+    return scaled(right(gpt, micro_batch, microbatches, gpus), "keys_values", count=0.5, sent=0.5)

@@ -1,0 +1,22 @@
+"""Tokens are sent to the experts, and their outputs not home."""
+
+from specs import Gpt, GpuShare
+
+from ..cuts import expert_parallel as right
+from ._shares import scaled
+
+EXERCISE = "expert_parallel"
+HINT = "The output of an expert belongs to the GPU that the token came from: there is a second all-to-all."
+FAILS = ("test_tokens_go_to_their_experts_and_home", "test_expert_parallel_sends_for_any_model")
+
+
+def expert_parallel(
+    gpt: Gpt, experts: int, top_k: int, micro_batch: int, microbatches: int, gpus: int
+) -> GpuShare:
+    return scaled(
+        right(gpt, experts, top_k, micro_batch, microbatches, gpus),
+        "activations",
+        "activation_gradients",
+        count=0.5,
+        sent=0.5,
+    )

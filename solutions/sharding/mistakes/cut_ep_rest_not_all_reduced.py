@@ -1,0 +1,16 @@
+"""No gradients are all-reduced."""
+
+from specs import Gpt, GpuShare
+
+from ..cuts import expert_parallel as right
+from ._shares import without
+
+EXERCISE = "expert_parallel"
+HINT = "Everything but the experts is replicated, and every GPU has its own sequences: that is data parallel."
+FAILS = ("test_tokens_go_to_their_experts_and_home", "test_expert_parallel_sends_for_any_model")
+
+
+def expert_parallel(
+    gpt: Gpt, experts: int, top_k: int, micro_batch: int, microbatches: int, gpus: int
+) -> GpuShare:
+    return without(right(gpt, experts, top_k, micro_batch, microbatches, gpus), "all_reduce", "gradients")

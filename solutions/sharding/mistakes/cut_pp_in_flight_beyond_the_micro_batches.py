@@ -1,0 +1,16 @@
+"""More micro-batches are in flight than there are."""
+
+from specs import Gpt, GpuShare
+
+from ..cuts import pipeline_parallel as right
+from ._shares import held
+
+EXERCISE = "pipeline_parallel"
+HINT = "A stage cannot keep more micro-batches than the step has."
+FAILS = ("test_the_first_stage_holds_most", "test_any_stage_of_any_pipeline")
+
+
+def pipeline_parallel(gpt: Gpt, micro_batch: int, microbatches: int, stages: int, stage: int) -> GpuShare:
+    got = right(gpt, micro_batch, microbatches, stages, stage)
+    in_flight = min(stages - stage, microbatches)
+    return held(got, activations=got.held.activations // in_flight * (stages - stage))

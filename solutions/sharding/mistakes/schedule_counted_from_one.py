@@ -1,0 +1,23 @@
+"""Stages and microbatches are counted from 1."""
+
+from ..bubbles import pipeline_schedule as right
+
+EXERCISE = "pipeline_schedule"
+HINT = "Your stages and microbatches are counted from 1. They are counted from 0 here, as ranks are."
+FAILS = (
+    "test_gpipe_runs_all_forwards_and_then_all_backwards",
+    "test_1f1b_takes_as_long_and_holds_less",
+    "test_durations_are_given_and_not_assumed",
+    "test_one_stage_one_microbatch_and_fewer_microbatches_than_stages",
+    "test_any_1f1b",
+    "test_any_gpipe",
+    "test_the_smallest_pipelines",
+)
+SYMPTOMS = ("schedule.entry",)
+
+
+def pipeline_schedule(
+    kind: str, stages: int, microbatches: int, forward: float = 1, backward: float = 2
+) -> list[tuple[float, int, int, str]]:
+    entries = right(kind, stages, microbatches, forward, backward)
+    return [(time, stage + 1, index + 1, what) for time, stage, index, what in entries]

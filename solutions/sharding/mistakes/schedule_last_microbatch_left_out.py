@@ -1,0 +1,24 @@
+"""The last microbatch is left out."""
+
+from ..bubbles import pipeline_schedule as right
+
+EXERCISE = "pipeline_schedule"
+HINT = (
+    "The last microbatch is missing: microbatches are counted from 0, and there are `microbatches` of them."
+)
+FAILS = (
+    "test_gpipe_runs_all_forwards_and_then_all_backwards",
+    "test_1f1b_takes_as_long_and_holds_less",
+    "test_durations_are_given_and_not_assumed",
+    "test_one_stage_one_microbatch_and_fewer_microbatches_than_stages",
+    "test_any_1f1b",
+    "test_any_gpipe",
+    "test_the_smallest_pipelines",
+)
+SYMPTOMS = ("schedule.missing",)
+
+
+def pipeline_schedule(
+    kind: str, stages: int, microbatches: int, forward: float = 1, backward: float = 2
+) -> list[tuple[float, int, int, str]]:
+    return [*right(kind, stages, max(1, microbatches - 1), forward, backward)]
