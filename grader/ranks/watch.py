@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from .evidence import Collective, RankFault, RankState, Side
 
-_MOST_CALLS = 20_000
+_MOST_CALLS = 4_000
 """Of one rank: nobody reads more, and a loop of barriers shall not fill the memory."""
 _P2P = ("send", "recv")
 _OF_ONE_SIZE = ("all_reduce", "broadcast", "reduce", "all_gather", "reduce_scatter", "barrier")
