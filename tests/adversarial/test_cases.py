@@ -8,6 +8,8 @@ from grader.sandbox import available
 from tests.adversarial.case import STATE_BYTES, Case, Variant, load_cases
 from tests.adversarial.grading import HONEST, MISTAKEN, Graded, grade_cases, id_of, problems, untimed
 
+pytestmark = pytest.mark.attacks
+
 CASES = load_cases()
 EACH = [
     pytest.param(case, variant, id=id_of(case, variant), marks=[pytest.mark.slow] * variant.slow)

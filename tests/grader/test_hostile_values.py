@@ -181,7 +181,7 @@ def test_every_element_of_a_decoded_tensor_lies_in_its_storage(
         {"$": ["dict"]},
         1 << 20_000,
         "\udc00",
-        object(),
+        pytest.param(object(), id="an object"),
     ],
     ids=lambda tree: repr(tree)[:50] if not isinstance(tree, int) else "int",
 )

@@ -73,6 +73,7 @@ def test_the_bundle_holds_what_students_need_and_nothing_else(bundle):
         "inputs.py",
         "mistaken.py",
         "naive.py",
+        "shards",
         "sizes.py",
     }
     assert not [

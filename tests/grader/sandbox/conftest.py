@@ -64,7 +64,7 @@ class Worker:
             line += part
         return json.loads(line)
 
-    def killed_because(self, timeout_s: float = 10.0) -> str:
+    def killed_because(self, timeout_s: float = 30.0) -> str:
         """Why the watchdog ended it, once it has ended."""
         assert self.confined.wait(timeout_s) is not None, "the worker still runs"
         return str(self.confined.killed_because)
