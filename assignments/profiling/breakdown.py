@@ -35,11 +35,11 @@ def step_breakdown(
     So the parts sum to the duration, to the nanosecond. overlapped_communication is the time in which
     communication and something of 1. run at once; it is no part of the sum.
 
-    A trace without any device work is one of the CPU alone, and its operators are the kernels: a "cpu_op" whose name
-    has a namespace (`aten::mm`, `mkl::_mkl_linear`, `gloo:all_reduce`), but not `autograd`, `torch` or `c10d`,
-    whose nodes only call others. Each counts with its self time: its interval without those of the cpu_ops of the
-    same `pid` and `tid` that lie in it. What the loader runs inside its annotation is the loader's, so it is
-    idle_data.
+    A trace without any device work is one of the CPU alone, and its operators are the kernels: each "cpu_op" whose
+    name has a namespace (`aten::mm`, `mkl::_mkl_linear`, `gloo:all_reduce`) other than `autograd`, `torch` and
+    `c10d`, whose nodes only call operators. Each counts with its self time: its interval without those of the
+    operators of the same `pid` and `tid` that lie in it. What the loader runs inside its annotation is the
+    loader's: it is idle_data.
 
     Args:
         events: of one rank's trace, in any order and as in `busy_intervals`; broken ones do not count.

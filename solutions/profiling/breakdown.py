@@ -63,25 +63,24 @@ def _is_operator(name: str) -> bool:
 
 
 def _self_times(events: Sequence[Event]) -> list[tuple[Event, list[Interval]]]:
-    """Each cpu_op that computes, with its interval less those of the cpu_ops nested in it on the same thread."""
-    threads: dict[tuple[object, object], list[tuple[int, int, Event]]] = {}
+    """Each operator of the CPU, with its interval less those of the operators in it on the same thread."""
+    threads: dict[tuple[object, object], list[tuple[Interval, Event]]] = {}
     for event in events:
-        if event.get("cat") == "cpu_op" and (at := _interval(event)) is not None:
-            threads.setdefault((event.get("pid"), event.get("tid")), []).append((at[0], -at[1], event))
+        at = _interval(event)
+        if at is not None and event.get("cat") == "cpu_op" and _is_operator(event["name"]):
+            threads.setdefault((event.get("pid"), event.get("tid")), []).append((at, event))
     found = []
     for ops in threads.values():
-        ops.sort(key=lambda op: op[:2])
-        open_ops: list[tuple[Interval, list[Interval], Event]] = []
-        for start, negative_end, event in [*ops, (float("inf"), 0, {})]:
-            while open_ops and open_ops[-1][0][1] <= start:
-                at, children, op = open_ops.pop()
-                if _is_operator(op["name"]):
-                    found.append((op, _without([at], union(children))))
-            if event:
-                here = (int(start), -negative_end)
-                if open_ops:
-                    open_ops[-1][1].append(here)
-                open_ops.append((here, [], event))
+        ops.sort(key=lambda op: (op[0][0], -op[0][1]))  # an operator before those in it
+        children: list[list[Interval]] = [[] for _ in ops]
+        around: list[int] = []
+        for index, (at, _) in enumerate(ops):
+            while around and ops[around[-1]][0][1] <= at[0]:
+                around.pop()
+            if around:
+                children[around[-1]].append(at)
+            around.append(index)
+        found += [(op, _without([at], union(own))) for (at, op), own in zip(ops, children, strict=True)]
     return found
 
 
@@ -104,11 +103,11 @@ def step_breakdown(
     So the parts sum to the duration, to the nanosecond. overlapped_communication is the time in which
     communication and something of 1. run at once; it is no part of the sum.
 
-    A trace without any device work is one of the CPU alone, and its operators are the kernels: a "cpu_op" whose name
-    has a namespace (`aten::mm`, `mkl::_mkl_linear`, `gloo:all_reduce`), but not `autograd`, `torch` or `c10d`,
-    whose nodes only call others. Each counts with its self time: its interval without those of the cpu_ops of the
-    same `pid` and `tid` that lie in it. What the loader runs inside its annotation is the loader's, so it is
-    idle_data.
+    A trace without any device work is one of the CPU alone, and its operators are the kernels: each "cpu_op" whose
+    name has a namespace (`aten::mm`, `mkl::_mkl_linear`, `gloo:all_reduce`) other than `autograd`, `torch` and
+    `c10d`, whose nodes only call operators. Each counts with its self time: its interval without those of the
+    operators of the same `pid` and `tid` that lie in it. What the loader runs inside its annotation is the
+    loader's: it is idle_data.
 
     Args:
         events: of one rank's trace, in any order and as in `busy_intervals`; broken ones do not count.
