@@ -17,9 +17,10 @@ from specs import KernelClass
 def classify_kernel(name: str, args: Mapping[str, Any] | None = None) -> KernelClass:
     """The class of one kernel, memory copy or operator of a trace.
 
-    - "communication": whatever moves data between GPUs. NCCL, RCCL and MSCCL, NVSHMEM, DeepEP's dispatch and
-      combine, the one-shot and two-shot all-reduces of vLLM, TensorRT-LLM and PyTorch's symmetric memory,
-      gloo's collectives; every kernel whose args have a "Collective name"; `Memcpy PtoP`, from GPU to GPU.
+    - "communication": whatever moves data between GPUs. NCCL, RCCL and MSCCL; NVSHMEM, whose kernels end in
+      `_on_stream_kernel`; DeepEP's dispatch and combine; the one-shot and two-shot all-reduces of vLLM,
+      TensorRT-LLM and PyTorch's symmetric memory; gloo's collectives; every kernel whose args have a
+      "Collective name"; `Memcpy PtoP`, from GPU to GPU.
     - "copy": every other `Memcpy` and `Memset`, whatever it copies. A kernel that only copies is no "copy":
       it runs on the cores, and could be fused.
     - "attention": kernels that compute attention as one, forward or backward, their small helpers included.

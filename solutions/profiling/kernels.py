@@ -14,8 +14,8 @@ from specs import KernelClass
 
 # %% tags=["instructor"]
 _COMMUNICATION = re.compile(
-    r"nccl|rccl|msccl|nvshmem|rocshmem|gloo:|c10d::|userbuffers|multimem|quickreduce"
-    r"|\bep::(inter|intra)node|cross_device_reduce|memcpy ptop"
+    r"nccl|rccl|msccl|nvshmem|rocshmem|_on_stream_kernel|gloo:|c10d::|userbuffers|multimem|quickreduce"
+    r"|ep::(inter|intra)node|cross_device_reduce|memcpy ptop"
     r"|all_?reduce|reduce_?scatter|all_?gather|all_?to_?all",
     re.IGNORECASE,
 )
@@ -41,9 +41,10 @@ _MATMUL = re.compile(
 def classify_kernel(name: str, args: Mapping[str, Any] | None = None) -> KernelClass:
     """The class of one kernel, memory copy or operator of a trace.
 
-    - "communication": whatever moves data between GPUs. NCCL, RCCL and MSCCL, NVSHMEM, DeepEP's dispatch and
-      combine, the one-shot and two-shot all-reduces of vLLM, TensorRT-LLM and PyTorch's symmetric memory,
-      gloo's collectives; every kernel whose args have a "Collective name"; `Memcpy PtoP`, from GPU to GPU.
+    - "communication": whatever moves data between GPUs. NCCL, RCCL and MSCCL; NVSHMEM, whose kernels end in
+      `_on_stream_kernel`; DeepEP's dispatch and combine; the one-shot and two-shot all-reduces of vLLM,
+      TensorRT-LLM and PyTorch's symmetric memory; gloo's collectives; every kernel whose args have a
+      "Collective name"; `Memcpy PtoP`, from GPU to GPU.
     - "copy": every other `Memcpy` and `Memset`, whatever it copies. A kernel that only copies is no "copy":
       it runs on the cores, and could be fused.
     - "attention": kernels that compute attention as one, forward or backward, their small helpers included.
