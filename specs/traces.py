@@ -83,10 +83,10 @@ _SHARES: dict[Kind, dict[Kind, int]] = {
     "memory_bound": {"matmul": 25, "attention": 5, "memory_bound": 62, "copy": 2, "idle_host": 6},
     "copy": {"matmul": 25, "memory_bound": 10, "copy": 60, "idle_host": 5},
     "exposed_communication": {
-        "matmul": 35,
-        "attention": 5,
-        "memory_bound": 10,
-        "exposed_communication": 46,
+        "matmul": 27,
+        "attention": 4,
+        "memory_bound": 9,
+        "exposed_communication": 56,
         "idle_host": 4,
     },
     "idle_data": {

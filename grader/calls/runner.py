@@ -167,7 +167,7 @@ class LocalRunner:
         return Metered(value, evidence) if request.metered else value
 
     def run_uncopied(self, request: Request) -> Any:
-        """Call the function on the arguments themselves, which may be more than the wire takes, for commands that show."""
+        """Call the function on the arguments themselves, which may be more than the wire takes; only to show."""
         function = self._function(request)
         try:
             return function(*request.args, **request.kwargs)
