@@ -133,6 +133,8 @@ def test_idle_under_the_loader_waits_on_data(submission, expect):
     """The loader takes 30 µs, and a kernel covers 10 of them: 20 wait on data, other idle time on the host."""
     events = [step(3, 0, 60), loader(0, 30), kernel("memory_bound", 5, 15), kernel("matmul", 35, 55)]
     hidden = [step(3, 0, 60), loader(10, 30), kernel("matmul", 0, 60)]
+    workers = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+    by_workers = [step(3, 0, 60), {**loader(20, 50), "name": workers}, kernel("matmul", 10, 30)]
     check_steps(
         submission,
         expect,
@@ -151,6 +153,10 @@ def test_idle_under_the_loader_waits_on_data(submission, expect):
                 ],
             ),
             "wholly covered": (hidden, [{"step": 3, "duration_s": 60, "matmul_s": 60}]),
+            "a loader with workers": (
+                by_workers,
+                [{"step": 3, "duration_s": 60, "matmul_s": 20, "idle_data_s": 20, "idle_host_s": 20}],
+            ),
         },
     )
 
@@ -314,3 +320,20 @@ def test_without_kinds_your_classify_kernel_says_what_is_what(submission, expect
     two = {"step": 1, "duration_s": 10, "memory_bound_s": 4, "matmul_s": 5, "idle_host_s": 1}
     traced.breakdowns(expect, got[0], [one], "a matmul and an all-reduce")
     traced.breakdowns(expect, got[1], [two], "an addition and a matmul")
+
+
+@pytest.mark.exercise("profiling.step_breakdown")
+def test_kinds_outrank_the_names(submission, expect):
+    """What kinds says of a name holds, whatever the name looks like: your own kernels have names of your own."""
+    mine = {**kernel("matmul", 0, 4), "name": "gemm_free_norm"}
+    other = {**kernel("matmul", 4, 7), "name": "my_step_17"}
+    events = [step(1, 0, 10), mine, other]
+    two = {"step": 1, "duration_s": 10, "memory_bound_s": 4, "attention_s": 3, "idle_host_s": 3}
+    one = {"step": 1, "duration_s": 10, "memory_bound_s": 4, "idle_host_s": 6}
+    kinds = {"gemm_free_norm": "memory_bound", "my_step_17": "attention"}
+    check_steps(
+        submission,
+        expect,
+        {"two kernels of your own": (events, [two]), "one of them": (events[:2], [one])},
+        kinds,
+    )

@@ -93,7 +93,7 @@ def test_streams_that_overlap_are_busy_once(submission, expect):
 
 @pytest.mark.exercise("profiling.busy_intervals", weight=2)
 def test_nanoseconds_are_kept(submission, expect):
-    """A kernel of 1.234 µs at 5150047226786.061 µs begins and ends at a whole nanosecond."""
+    """A kernel of 1.234 µs at 5150047226786.061 µs begins and ends at a whole nanosecond: round, and then add."""
     at = 5_150_047_226_786_061
     whole = {**traced.kernel("matmul", 0, 1000), "ts": 3_000_000_000_007, "dur": 5}
     apart = [traced.kernel("matmul", at, at + 1234), traced.kernel("matmul", at + 1235, at + 2000)]
@@ -104,6 +104,8 @@ def test_nanoseconds_are_kept(submission, expect):
             "1.234 µs": (apart[:1], [(at, at + 1234)]),
             "a gap of 1 ns": (apart, [(at, at + 1234), (at + 1235, at + 2000)]),
             "whole microseconds": ([whole], [(3_000_000_000_007_000, 3_000_000_000_012_000)]),
+            # 1.001 as a float is a little less, and so is its thousandfold.
+            "1.001 µs": ([traced.kernel("matmul", 0, 1001)], [(0, 1001)]),
         },
     )
 
@@ -130,5 +132,22 @@ def test_annotations_and_the_cpu_keep_no_device_busy(submission, expect):
                 [(6000, 6500), (8000, 9000)],
             ),
             "no work": (others, []),
+        },
+    )
+
+
+@pytest.mark.exercise("profiling.busy_intervals")
+def test_a_broken_event_does_not_count(submission, expect):
+    """A kernel without dur, with a negative one, or with a string for its ts says nothing about the device."""
+    good = traced.kernel("matmul", 5000, 7000)
+    without = {key: value for key, value in good.items() if key != "dur"}
+    check_busy(
+        submission,
+        expect,
+        {
+            "one without dur": ([without, good], [(5000, 7000)]),
+            "one with a dur of -3": ([{**good, "ts": 20.0, "dur": -3.0}, good], [(5000, 7000)]),
+            'one with a ts of "30.0"': ([good, {**good, "ts": "30.0"}], [(5000, 7000)]),
+            "none that is sound": ([without], []),
         },
     )

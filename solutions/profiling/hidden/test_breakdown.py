@@ -7,7 +7,7 @@ import pytest
 from grader.checks import traced
 from grader.checks.traced import KINDS, kernel, loader, operator, step, twin
 from specs.trace_names import NAMES
-from specs.traces import LOADER_WITH_WORKERS, make_trace
+from specs.traces import LOADER_WITH_WORKERS, Piece, make_trace
 
 # Of the traces' names: the check is of intervals, and not of names once more.
 CLASSES = {name: work for device in NAMES.values() for work, names in device.items() for name in names} | {
@@ -42,14 +42,27 @@ def test_any_step_of_work(submission, expect, rng):
 @pytest.mark.exercise("profiling.step_breakdown", weight=2)
 def test_any_communication(submission, expect, rng):
     """Collectives beside work and alone, on a stream of their own."""
-    traces = [drawn(rng, "exposed_communication", ranks=4), drawn(rng, "matmul", ranks=4)]
+    ns = rng.randint(20_000, 60_000)
+    hidden_by_all = [Piece(kind, ns, ns // rng.randint(2, 5)) for kind in ("memory_bound", "copy", "matmul")]
+    pieces = [[*hidden_by_all, Piece("exposed_communication", ns), Piece("idle_host", ns)]]
+    traces = [
+        drawn(rng, "exposed_communication", ranks=4),
+        drawn(rng, "matmul", ranks=4),
+        make_trace(rng.randrange(10**6), pieces=pieces, ranks=4),
+    ]
     check_traces(submission, expect, traces, "a step of several ranks")
 
 
 @pytest.mark.exercise("profiling.step_breakdown", weight=2)
 def test_any_loader(submission, expect, rng):
     """Steps that wait on a loader with and without workers, partly under kernels."""
-    traces = [drawn(rng, "idle_data"), drawn(rng, "idle_data", loader=LOADER_WITH_WORKERS)]
+    ns = rng.randint(20_000, 60_000)
+    under_kernels = [[Piece(kind, ns) for kind in ("matmul", "idle_data", "memory_bound", "idle_host")]]
+    traces = [
+        drawn(rng, "idle_data"),
+        drawn(rng, "idle_data", loader=LOADER_WITH_WORKERS),
+        *(make_trace(rng.randrange(10**6), pieces=under_kernels) for _ in range(3)),
+    ]
     check_traces(submission, expect, traces, "a step that waits on data")
 
 
