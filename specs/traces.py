@@ -168,12 +168,9 @@ def make_trace(
         ValueError: the CPU is to copy or communicate, or a piece is impossible.
     """
     if pieces is None:
-        drawn = [
-            draw_pieces(seed * 1000 + index, mostly, step_ns, ranks if streams > 1 else 1)
-            for index in range(steps)
-        ]
+        drawn = [draw_pieces(seed * 1000 + index, mostly, step_ns, ranks) for index in range(steps)]
         pieces = [[each for each in step if _possible(each, device)] for step in drawn]
-        if device == "cpu":
+        if device == "cpu" or streams == 1:
             pieces = [[replace(each, beside_ns=0) for each in step] for step in pieces]
     if whole_microseconds:
         pieces = [
