@@ -67,6 +67,7 @@ figures: $(READY)
 	$(BIN)/python -m solutions.sharding.figures_of_numbers
 	$(BIN)/python -m solutions.sharding.figures_of_pipelines
 	$(BIN)/python -m solutions.sharding.figures_of_training
+	$(BIN)/python -m solutions.profiling.figures
 
 clean:
 	rm -rf $(OUT) .pytest_cache .mypy_cache .ruff_cache

@@ -6,6 +6,7 @@ import pytest
 
 from grader.checks import traced
 from grader.checks.traced import KINDS, kernel, loader, operator, step, twin
+from specs import DEVICE_CATEGORIES
 from specs.trace_names import NAMES
 from specs.traces import LOADER_WITH_WORKERS, Piece, make_trace
 
@@ -17,14 +18,22 @@ CLASSES = {name: work for device in NAMES.values() for work, names in device.ite
 }
 
 
-def check_traces(submission, expect, traces, case):
+def check_traces(submission, expect, rng, traces, case):
     """Every trace is asked for before the first is compared."""
-    got = [submission.profiling.step_breakdown(trace["traceEvents"], CLASSES) for trace, _ in traces]
+    got = [submission.profiling.step_breakdown(thinned(rng, trace), CLASSES) for trace, _ in traces]
     for answer, (_, truths) in zip(got, traces, strict=True):
         wanted = [
             {key.replace("_ns", "_s"): value for key, value in asdict(truth).items()} for truth in truths
         ]
         traced.breakdowns(expect, answer, wanted, case)
+
+
+def thinned(rng, trace):
+    """The events but for most launches and arrows: those are many, and every mistake is tried on every event."""
+    events = trace["traceEvents"]
+    launches = any(event.get("cat") in DEVICE_CATEGORIES for event in events)
+    noise = ("ac2g", "cuda_runtime", "hip_runtime", *(("cpu_op",) if launches else ()))
+    return [event for event in events if event.get("cat") not in noise or rng.random() < 0.1]
 
 
 def drawn(rng, mostly, **options):
@@ -36,7 +45,7 @@ def drawn(rng, mostly, **options):
 def test_any_step_of_work(submission, expect, rng):
     """Steps of matmul, attention, memory-bound kernels and copies over three streams, that overlap and nest."""
     traces = [drawn(rng, mostly) for mostly in ("matmul", "attention", "memory_bound", "copy")]
-    check_traces(submission, expect, traces, "a step of work")
+    check_traces(submission, expect, rng, traces, "a step of work")
 
 
 @pytest.mark.exercise("profiling.step_breakdown", weight=2)
@@ -50,7 +59,7 @@ def test_any_communication(submission, expect, rng):
         drawn(rng, "matmul", ranks=4),
         make_trace(rng.randrange(10**6), pieces=pieces, ranks=4),
     ]
-    check_traces(submission, expect, traces, "a step of several ranks")
+    check_traces(submission, expect, rng, traces, "a step of several ranks")
 
 
 @pytest.mark.exercise("profiling.step_breakdown", weight=2)
@@ -63,7 +72,7 @@ def test_any_loader(submission, expect, rng):
         drawn(rng, "idle_data", loader=LOADER_WITH_WORKERS),
         *(make_trace(rng.randrange(10**6), pieces=under_kernels) for _ in range(3)),
     ]
-    check_traces(submission, expect, traces, "a step that waits on data")
+    check_traces(submission, expect, rng, traces, "a step that waits on data")
 
 
 @pytest.mark.exercise("profiling.step_breakdown")
@@ -109,7 +118,7 @@ def test_a_gap_between_steps_belongs_to_none(submission, expect, rng):
 def test_any_trace_of_the_cpu_alone(submission, expect, rng):
     """Operators in operators and in autograd's nodes, and a loader, without a device."""
     traces = [drawn(rng, mostly, device="cpu") for mostly in ("matmul", "memory_bound", "idle_data")]
-    check_traces(submission, expect, traces, "a step on the CPU")
+    check_traces(submission, expect, rng, traces, "a step on the CPU")
 
 
 @pytest.mark.exercise("profiling.step_breakdown")

@@ -9,7 +9,7 @@ from ._steps import Kinds
 
 EXERCISE = "step_breakdown"
 HINT = "kinds says what each name is, and classify_kernel only what a name is that kinds lacks."
-FAILS = ("@kinds_not_asked@",)
+FAILS = ("test_kinds_outrank_the_names",)
 
 
 def step_breakdown(events: Sequence[Event], kinds: Kinds = None) -> list[StepBreakdown]:

@@ -12,6 +12,7 @@ FAILS = (
     "test_streams_that_overlap_are_busy_once",
     "test_nanoseconds_are_kept",
     "test_annotations_and_the_cpu_keep_no_device_busy",
+    "test_a_broken_event_does_not_count",
     "test_any_trace",
     "test_whole_microseconds_and_amd",
     "test_broken_events_do_not_count",
