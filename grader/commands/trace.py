@@ -152,6 +152,7 @@ def _named(traces: Sequence[Trace]) -> list[tuple[str, Trace]]:
 
 
 def _analyse(student: Student, name: str, trace: Trace, asked: ModelRun | None) -> Analysed:
+    kernels = by_time(trace, student.classify)  # first: a wrong class is better said than what it leads to
     steps = []
     for step in trace.steps:
         breakdown = student.breakdown(step.events, step.number)
@@ -162,7 +163,7 @@ def _analyse(student: Student, name: str, trace: Trace, asked: ModelRun | None) 
             mfu = student.mfu(trace.events, asked.model, asked.batch, asked.sequence, asked.card, asked.dtype)
         except Todo:
             todo = "todo: the MFU needs achieved_mfu (profiling/efficiency.py), parameter_count (memory/parameters.py)"
-    return Analysed(name, trace, steps, by_time(trace, student.classify), mfu, todo)
+    return Analysed(name, trace, steps, kernels, mfu, todo)
 
 
 def _straggler(analysed: Sequence[Analysed]) -> str:
@@ -279,7 +280,7 @@ def _kernel_table(each: Analysed) -> Table:
     for kernel in each.kernels[:TOP_KERNELS]:
         share = _percent(kernel.total_s / total if total else 0.0)
         table.add_row(
-            Text(printable(kernel.name, 40)),
+            Text(printable(_CPP_NOISE.sub("", kernel.name), 40)),
             kernel.kind,
             str(kernel.launches),
             _seconds(kernel.total_s),

@@ -48,7 +48,8 @@ class _Guarded:
         self.read_bytes = 0
         self.event_at = 0
         """Where the last event was seen."""
-        self._held = b""
+        self._escaped = False
+        """Whether a backslash at the end of the last part is about the first character of the next."""
         self._inside_string = False
         self._depth = 0
 
@@ -56,10 +57,7 @@ class _Guarded:
         """Some bytes, none at the end, whatever number is wanted: but for 0, by which ijson asks for the type."""
         if wanted == 0:
             return b""
-        chunk = self._held + self._file.read(_CHUNK)
-        # A backslash at the very end waits for what it escapes.
-        kept = len(chunk.rstrip(b"\\")) if chunk else 0
-        chunk, self._held = (chunk[:kept], chunk[kept:]) if 0 < kept < len(chunk) else (chunk, b"")
+        chunk = self._file.read(_CHUNK)
         self.read_bytes += len(chunk)
         if self.read_bytes > MOST_BYTES:
             raise BadInput(f"{self._shown}: unpacks to more than {_size(MOST_BYTES)}; {_FEWER}")
@@ -75,6 +73,9 @@ class _Guarded:
 
     def _deepest(self, chunk: bytes) -> int:
         """The most brackets that are open at once in this part, those in strings not counted."""
+        if self._escaped:
+            chunk = b" " + chunk[1:]
+        self._escaped = (len(chunk) - len(chunk.rstrip(b"\\"))) % 2 == 1
         if b"\\" in chunk:
             chunk = chunk.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")
         codes = np.frombuffer(chunk, np.uint8)
