@@ -51,23 +51,23 @@ class UnfusedAdam:
     """
 
     def __init__(self, parameters: Iterator[nn.Parameter], lr: float, weight_decay: float = 0.01) -> None:
-        self.parameters = list(parameters)
+        self.trained = list(parameters)
         self.lr, self.weight_decay = lr, weight_decay
         self.beta1, self.beta2, self.eps = 0.9, 0.999, 1e-8
-        self.first = [torch.zeros_like(p) for p in self.parameters]
-        self.second = [torch.zeros_like(p) for p in self.parameters]
+        self.first = [torch.zeros_like(p) for p in self.trained]
+        self.second = [torch.zeros_like(p) for p in self.trained]
         self.steps = 0
 
     def zero_grad(self) -> None:
         """Forget the gradients."""
-        for parameter in self.parameters:
+        for parameter in self.trained:
             parameter.grad = None
 
     @torch.no_grad()
     def step(self) -> None:
         """Update every parameter."""
         self.steps += 1
-        for parameter, m, v in zip(self.parameters, self.first, self.second, strict=True):
+        for parameter, m, v in zip(self.trained, self.first, self.second, strict=True):
             gradient = parameter.grad
             if gradient is None:
                 continue
