@@ -11,11 +11,7 @@ HINT = (
     "Work runs on several streams: collectives and copies have streams of their own. Busy is the "
     "union over all of them."
 )
-FAILS = (
-    "test_streams_that_overlap_are_busy_once",
-    "test_any_trace",
-    "test_whole_microseconds_and_amd",
-)
+FAILS = ("test_streams_that_overlap_are_busy_once", "test_any_trace")
 
 
 def busy_intervals(events: Sequence[Event]) -> list[tuple[int, int]]:

@@ -23,20 +23,14 @@ def intervals(body: str) -> Build:
     return build
 
 
+CLEARS = "found = right(events); events.clear(); return found"
+RENAMES = "found = right(events); [each.update(name='', dur=-1.0) for each in events]; return found"
+NUMPY = "import numpy; return [(numpy.int64(a), numpy.int64(b)) for a, b in right(events)]"
+
 VARIANTS = (
-    Variant("sorts_and_clears", intervals("found = right(events); events.clear(); return found"), FULL, EXERCISE),
-    Variant(
-        "renames",
-        intervals("found = right(events); [event.update(name='', dur=-1.0) for event in events]; return found"),
-        FULL,
-        EXERCISE,
-    ),
+    Variant("clears", intervals(CLEARS), FULL, EXERCISE),
+    Variant("renames", intervals(RENAMES), FULL, EXERCISE),
     Variant("lists_for_pairs", intervals("return [list(each) for each in right(events)]"), FULL, EXERCISE),
     Variant("tuple_for_list", intervals("return tuple(right(events))"), FULL, EXERCISE),
-    Variant(
-        "numpy_integers",
-        intervals("import numpy; return [(numpy.int64(a), numpy.int64(b)) for a, b in right(events)]"),
-        FULL,
-        EXERCISE,
-    ),
+    Variant("numpy_integers", intervals(NUMPY), FULL, EXERCISE),
 )

@@ -1,7 +1,7 @@
 """Returns breakdowns that are none: other types, times that are no numbers.
 
 Seen: a judge that did arithmetic with a submission's numbers died of a NaN where an integer was needed.
-Stopped by: the helper that turns seconds into nanoseconds leaves what it cannot round to the comparison, which refuses it.
+Stopped by: what cannot be rounded to nanoseconds is left to the comparison, which refuses it.
 """
 
 from pathlib import Path
