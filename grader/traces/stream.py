@@ -13,11 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-import ijson
 import numpy as np
 
 from grader.printable import printable_path
 from grader.refusal import BadInput
+
+try:
+    import ijson
+except ModuleNotFoundError:  # a kit that was updated and not installed again
+    raise BadInput("traces are read with ijson: pip install -e . and run this again") from None
 
 MOST_BYTES = 4 << 30
 """Unpacked: a trace of some gigabytes is of minutes, and one of ten steps is enough."""
