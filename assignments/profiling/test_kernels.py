@@ -94,7 +94,7 @@ def test_communication_is_more_than_nccl(submission, expect):
             "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(...)": "communication",
             "mscclKernel_Sum_half_Simple(ncclDevComm*, mscclAlgo*)": "communication",
             "void barrier_on_stream_kernel_threadgroup<(threadgroup_t)1>(int, int)": "communication",
-            "at::native::one_shot_all_reduce_kernel<c10::BFloat16, 8>(...)": "communication",
+            "void (anonymous namespace)::one_shot_all_reduce_kernel<c10::BFloat16, 16, 8, true>(...)": "communication",
             "multimem_one_shot_reduce_kernel<c10::BFloat16, 16>": "communication",
             "void at::native::index_put_kernel<float>(...)": "memory_bound",
         },

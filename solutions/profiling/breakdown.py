@@ -67,7 +67,7 @@ def _self_times(events: Sequence[Event]) -> list[tuple[Event, list[Interval]]]:
     threads: dict[tuple[object, object], list[tuple[Interval, Event]]] = {}
     for event in events:
         at = _interval(event)
-        if at is not None and event.get("cat") == "cpu_op" and _is_operator(event["name"]):
+        if at is not None and event.get("cat") == "cpu_op" and _is_operator(str(event.get("name"))):
             threads.setdefault((event.get("pid"), event.get("tid")), []).append((at, event))
     found = []
     for ops in threads.values():
@@ -140,7 +140,8 @@ def step_breakdown(
         work = [(op, _without(own, loader)) for op, own in _self_times(events)]
     by_class: dict[KernelClass, list[Interval]] = {each: [] for each in _ORDER}
     for event, intervals in work:
-        kind = (kinds or {}).get(event["name"]) or classify_kernel(event["name"], event.get("args"))
+        name = str(event.get("name"))
+        kind = (kinds or {}).get(name) or classify_kernel(name, event.get("args"))
         by_class[kind] += intervals
     unions = {each: union(intervals) for each, intervals in by_class.items()}
 

@@ -22,15 +22,15 @@ _COMMUNICATION = re.compile(
 _COPY = re.compile(r"^(memcpy|memset)\b", re.IGNORECASE)
 # Inductor's prefixes say what a kernel is; behind them stand all ops that it was fused from.
 _INDUCTOR_LOOP = re.compile(r"^triton_(poi|per|red|for)_")
-_BESIDE_ATTENTION = re.compile(r"reshape_and_cache|concat_and_cache|rotary|rope", re.IGNORECASE)
+_BESIDE_ATTENTION = re.compile(r"reshape_and_cache|concat_and_cache|rotary|_rope|rope_", re.IGNORECASE)
 _ATTENTION = re.compile(
     r"flash_?(fwd|bwd|attn|attention|mla|fprop|bprop|infer)|fmha|sdpa|attention|attn_(fwd|bwd)"
-    r"|batch_?(prefill|decode)|\bmla_",
+    r"|(batch|single)_?(prefill|decode)|\bmla_",
     re.IGNORECASE,
 )
 _MATMUL = re.compile(
     r"gemm|gemv|nvjet|^cijk_|cutlass|cublas|splitk|wgmma|convolve|convolution|fprop|dgrad|wgrad"
-    r"|winograd|implicit_conv|fused_moe_kernel|m_grouped_fp8|triton_tem_fused_\w*mm|^mm_kernel|matmul"
+    r"|winograd|conv(_depthwise)?\dd|marlin|fused_moe_kernel|m_grouped_fp8|triton_tem_fused_\w*mm|^mm_kernel|matmul"
     r"|^aten::_?(scaled_|grouped_|int_|sparse_)?(add|b|badd)*(mm|mv)_?$"
     r"|^aten::(linear|matmul|einsum|dot|\w*conv\w*)$|::_?(mkl_)?linear|linear_pointwise",
     re.IGNORECASE,
@@ -65,11 +65,15 @@ def classify_kernel(name: str, args: Mapping[str, Any] | None = None) -> KernelC
     and `triton_tem`, PyTorch's TorchInductor and GPU profiling tutorial.
     """
     ### BEGIN SOLUTION
-    if "Collective name" in (args or {}) or _COMMUNICATION.search(name):
+    if "Collective name" in (args or {}):
+        return "communication"
+    if _INDUCTOR_LOOP.match(name):
+        return "memory_bound"
+    if _COMMUNICATION.search(name):
         return "communication"
     if _COPY.match(name):
         return "copy"
-    if _INDUCTOR_LOOP.match(name) or _BESIDE_ATTENTION.search(name):
+    if _BESIDE_ATTENTION.search(name):
         return "memory_bound"
     if _ATTENTION.search(name):
         return "attention"

@@ -18,6 +18,8 @@ MATMUL = (
     "void cudnn::winograd_nonfused::winogradForwardData4x4<float, float>(...)",
     "void gemvNSP_kernel<float, float, float, float, 1, 32, 4, 1024>(...)",
     "triton_tem_fused_bmm_7",
+    "void at::native::(anonymous namespace)::conv_depthwise2d_forward_kernel<3, float, int>(...)",
+    "void marlin::Marlin<__nv_bfloat16, 256, 4, 16, 4, false, 4, 8>(...)",
     "void deep_gemm::sm90_fp8_gemm_1d2d_impl<0u, 2048u, 7168u>(...)",
 )
 SPLIT = (
@@ -51,7 +53,7 @@ WITHOUT_NCCL = (
     "void vllm::cross_device_reduce_2stage<__half, 4>(...)",
     "mscclKernel_Sum_float_LL128(ncclDevComm*, mscclAlgo*)",
     "void rdxn_on_stream_kernel<float, (rdxn_ops)4>(...)",
-    "at::native::two_shot_all_reduce_kernel<float, 16>(...)",
+    "void (anonymous namespace)::two_shot_all_reduce_kernel<float, 16, 8>(...)",
     "void tensorrt_llm::kernels::oneShotAllReduceKernel<__nv_bfloat16, 8>(...)",
 )
 REDUCES = (
@@ -68,6 +70,10 @@ KERNELS_THAT_COPY = (
     "void at::native::split_with_sizes_copy_out_contiguous_no_cast_kernel(...)",
 )
 MEMORY_BOUND = (
+    "void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, int, 512, true, 1, true>(...)",
+    "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true, (cudnnKernelDataType_t)2>(...)",
+    "void at::native::im2col_kernel<float>(...)",
+    "moe_align_block_size_kernel<int>(...)",
     "void at::native::vectorized_elementwise_kernel<8, at::native::BinaryFunctor<c10::Half> >(...)",
     "void at::native::(anonymous namespace)::cunn_SoftMaxBackward<4, float, float, float>(...)",
     "void at::native::(anonymous namespace)::GammaBetaBackwardCUDAKernel<float, float>(...)",
