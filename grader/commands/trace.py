@@ -256,8 +256,8 @@ def _remedies(steps: Sequence[tuple[StepBreakdown, Remedy]]) -> list[str]:
     lines = []
     for name in dict.fromkeys(remedy.name for _, remedy in steps):
         these = [(breakdown.step, float(remedy.share)) for breakdown, remedy in steps if remedy.name == name]
-        low, high = (limit(share for _, share in these) for limit in (min, max))
-        share = _percent(low) if high - low < 0.0005 else f"{_percent(low)} to {_percent(high)}"
+        low, high = (_percent(limit(share for _, share in these)) for limit in (min, max))
+        share = low if low == high else f"{low} to {high}"
         which = "" if len(these) == len(steps) else f" in step{'s' * (len(these) > 1)} {_listed(these)}"
         lines.append(f"{name}{which}: {_SAYS[name].format(share=share)}")
     for breakdown, _ in steps:

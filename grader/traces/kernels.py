@@ -1,5 +1,6 @@
 """Kernels by the time that they take: launches of one name together."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -48,24 +49,33 @@ def work(events: Iterable[Event], cpu_only: bool) -> list[tuple[Event, list[Span
 
 
 def waits(events: Iterable[Event]) -> list[Span]:
-    """When the loader was waited for, in microseconds."""
-    return [
-        (event["ts"], _end(event))
+    """When the loader was waited for, in microseconds: apart, by begin."""
+    annotated = sorted(
+        (float(event["ts"]), _end(event))
         for event in events
         if event["cat"] == "user_annotation" and not STEP.fullmatch(event["name"])
-    ]
+    )
+    found: list[Span] = []
+    for begin, end in annotated:
+        if found and begin <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((begin, end))
+    return found
 
 
 def _operators(events: Iterable[Event]) -> list[Event]:
     """The operators of a CPU that compute, by start, each before those that it calls; none of the loader's."""
     events = list(events)
     waiting = waits(events)
+    begins = [begin for begin, _ in waiting]
     found = []
     for event in events:
         namespace, colon, _ = event["name"].partition(":")
         if event["cat"] != "cpu_op" or not colon or not namespace.isidentifier() or namespace in _CALLERS:
             continue
-        if not any(begin <= event["ts"] and _end(event) <= end for begin, end in waiting):
+        before = bisect_right(begins, event["ts"]) - 1
+        if before < 0 or _end(event) > waiting[before][1]:
             found.append(event)
     return sorted(found, key=lambda event: (event["ts"], -event["dur"]))
 

@@ -199,10 +199,16 @@ def _steps(marks: Sequence[Event], work: Sequence[Event], shown: str) -> tuple[S
     begins = np.array([float(event["ts"]) for event in ordered])
     ends = begins + np.array([float(event["dur"]) for event in ordered])
     steps = []
+    together = 0
     for number, mark in sorted(annotated.items()):
         begin, end = mark["ts"], mark["ts"] + mark["dur"]
         if not mark["dur"]:
             raise BadInput(f"{shown}: ProfilerStep#{number} has no length")
         touching = np.flatnonzero((begins <= end) & (ends >= begin))
+        together += len(touching)
+        if together > 2 * MOST_EVENTS:
+            raise BadInput(
+                f"{shown}: its steps lie over one another, no trace of one run; give each its own file"
+            )
         steps.append(Step(number, begin, end, (mark, *(ordered[index] for index in touching))))
     return tuple(steps)

@@ -169,6 +169,24 @@ def test_steps_of_one_number_or_of_no_length_are_refused(refused):
     assert "ProfilerStep#1 has no length" in refused([STEP | {"dur": 0}, KERNEL])
 
 
+def test_steps_over_one_another_cost_no_more_than_others(refused, monkeypatch):
+    monkeypatch.setattr(reader, "MOST_EVENTS", 300)
+    steps = [STEP | {"name": f"ProfilerStep#{number}"} for number in range(50)]
+    assert "its steps lie over one another" in refused([*steps, *[KERNEL] * 200])
+
+
+def test_operators_and_waits_by_the_ten_thousand_take_no_time_to_match(read):
+    from grader.traces.kernels import by_time
+
+    wait = {**STEP, "name": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"}
+    op = {**STEP, "cat": "cpu_op", "name": "aten::mm"}
+    waits = [wait | {"ts": 10 * n, "dur": 4} for n in range(20_000)]
+    ops = [op | {"ts": 10 * n + shift, "dur": 2} for n in range(20_000) for shift in (1, 5)]
+    trace = read([STEP | {"dur": 200_000}, *waits, *ops])
+    (kernel,) = by_time(trace, lambda event: "matmul")
+    assert (kernel.launches, kernel.total_s) == (20_000, pytest.approx(0.04))
+
+
 def test_deep_nesting_is_refused_before_it_costs_anything(refused):
     deep = "[" * 1_000_000
     assert "nests deeper than 64 levels" in refused(deep)
