@@ -6,17 +6,21 @@ Needs matplotlib (the `plots` extra). The same matplotlib gives the same bytes. 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from numpy.typing import NDArray
 
 from grader.plots.roofline import FAINT, INK, STYLE, WIDTH_IN
 from grader.plots.roofline import save as save_both
 
 Span = tuple[float, float]
+Floats = NDArray[np.float64]
 COLOURS = {
     "matmul": "#4477aa",
     "attention": "#aa3377",
@@ -29,7 +33,9 @@ NAMES = {"memory_bound": "memory-bound"}
 DATA, DATA_HATCH, HOST, HOST_HATCH = "#f8d7d7", "#c22f3d", "#e9e9e9", "#8a8a8a"
 MOST_LANES = 24
 MOST_SPANS = 4000
-"""Of one picture: an SVG of more is megabytes."""
+"""Of one picture, drawn one by one: more are not told apart at page width, and an SVG of more is megabytes."""
+BINS = 400
+"""Of a picture in shares: two pixels each."""
 LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 1.15, 0.15, 0.66, 0.45
 _LANE_IN, _HEADING_IN = 0.2, 0.3
 
@@ -53,6 +59,8 @@ class Track:
     waits: Sequence[Span]
     """When the CPU was in the loader; idle time there waits for data."""
     lanes: Sequence[Lane] = field(default=())
+    bins: int = 0
+    """Above 0, kernels are too many to be told apart: of so many equal parts of time each shows shares, as heights."""
 
     @property
     def end(self) -> float:
@@ -100,26 +108,29 @@ def save(figure: Figure, stem: Path) -> list[Path]:
         return save_both(figure, stem)
 
 
-def merged(spans: Sequence[Span], tolerance: float) -> list[Span]:
-    """Spans by begin, those that touch or leave less than `tolerance` between them as one; empty ones go."""
+def merged(spans: Sequence[Span]) -> list[Span]:
+    """Spans by begin, those that touch or overlap as one; empty ones go."""
     found: list[Span] = []
     for begin, end in sorted(spans):
         if end <= begin:
             continue
-        if found and begin - found[-1][1] <= tolerance:
+        if found and begin <= found[-1][1]:
             found[-1] = (found[-1][0], max(found[-1][1], end))
         else:
             found.append((begin, end))
     return found
 
 
-def simplified(track: Track, tolerance: float) -> Track:
-    """The same track with spans so near that no eye parts them drawn as one."""
-    lanes = [
-        Lane(lane.name, {kind: merged(spans, tolerance) for kind, spans in lane.spans.items()})
-        for lane in track.lanes
-    ]
-    return Track(track.name, track.steps, merged(track.busy, tolerance), merged(track.waits, 0), lanes)
+def covered(spans: Sequence[Span], edges: Floats) -> Floats:
+    """How much of each bin between two edges the spans cover, in seconds."""
+    apart = merged(spans)
+    if not apart:
+        return np.zeros(len(edges) - 1)
+    begins, ends = np.array(apart).T
+    # The time covered until t is a broken line through the begins and ends.
+    until = np.concatenate([[0.0], np.cumsum(ends - begins)])
+    at = np.stack([begins, ends], axis=1).ravel()
+    return np.diff(np.interp(edges, at, np.stack([until[:-1], until[1:]], axis=1).ravel()))
 
 
 def spans_in(track: Track) -> int:
@@ -131,13 +142,17 @@ def _track(axes: Axes, track: Track, longest: float) -> None:
     """A strip of height 1.4 on top, then lanes of height 1; rows go down from 0."""
     lanes = len(track.lanes)
     axes.set(xlim=(0, longest * 1e3), ylim=(lanes + 1.4, 0))
-    _idle(axes, track, lanes)
     together = {kind: [span for lane in track.lanes for span in lane.spans.get(kind, ())] for kind in COLOURS}
-    for kind in reversed(COLOURS):  # what claims an instant first is painted last
-        _bars(axes, merged(together[kind], 0), 0.1, 1.1, COLOURS[kind])
-    for row, lane in enumerate(track.lanes):
-        for kind in reversed(COLOURS):
-            _bars(axes, lane.spans.get(kind, ()), 1.4 + row + 0.12, 0.76, COLOURS[kind])
+    if track.bins:
+        _shares(axes, track, together, 0.1, 1.1, idle=True)
+        for row, lane in enumerate(track.lanes):
+            _shares(axes, track, lane.spans, 1.4 + row + 0.12, 0.76, idle=False)
+    else:
+        _idle(axes, track, lanes)
+        for kind in reversed(COLOURS):  # what claims an instant first is painted last
+            _bars(axes, merged(together[kind]), 0.1, 1.1, COLOURS[kind])
+            for row, lane in enumerate(track.lanes):
+                _bars(axes, lane.spans.get(kind, ()), 1.4 + row + 0.12, 0.76, COLOURS[kind])
     axes.set_yticks(
         [0.65, *(1.9 + row for row in range(lanes))], ["all together", *(x.name for x in track.lanes)]
     )
@@ -145,6 +160,30 @@ def _track(axes: Axes, track: Track, longest: float) -> None:
     axes.tick_params(axis="x", labelbottom=False, labelsize=8)
     axes.spines["left"].set_visible(False)
     _steps(axes, track, longest)
+
+
+def _shares(
+    axes: Axes, track: Track, spans: Mapping[str, Sequence[Span]], top: float, height: float, idle: bool
+) -> None:
+    """Shares of each bin from the bottom up: the classes in their order, then what the idle device waits for."""
+    edges = np.linspace(0, track.end, track.bins + 1)
+    layers: list[tuple[Sequence[Span], dict[str, Any]]] = [
+        (spans.get(kind, ()), {"facecolor": colour}) for kind, colour in COLOURS.items()
+    ]
+    if idle:
+        steps = [span for _, span in track.steps]
+        waits = [span for step in steps for wait in track.waits if (span := _common(step, wait))]
+        layers.append((waits, {"facecolor": DATA, "edgecolor": DATA_HATCH, "hatch": "////"}))
+        layers.append((steps, {"facecolor": HOST, "edgecolor": HOST_HATCH, "hatch": "---"}))
+    so_far: list[Span] = []
+    below = np.zeros(track.bins)
+    for some, style in layers:
+        so_far += some
+        level = covered(so_far, edges) / np.diff(edges)
+        if (level > below).any():
+            low, high = (top + height * (1 - np.append(each, each[-1])) for each in (below, level))
+            axes.fill_between(edges * 1e3, low, high, step="post", linewidth=0, **style)
+        below = level
 
 
 def _idle(axes: Axes, track: Track, lanes: int) -> None:

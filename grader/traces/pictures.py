@@ -1,17 +1,15 @@
 """From traces to the tracks of a picture: which steps, which lanes, and no more spans than a picture can hold."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from grader.plots.timeline import MOST_LANES, MOST_SPANS, Lane, Track, simplified, spans_in
+from grader.plots.timeline import BINS, MOST_LANES, MOST_SPANS, Lane, Track, merged, spans_in
 from grader.printable import printable
 from grader.traces.kernels import Span, waits, work
 from grader.traces.reader import Step, Trace
 from specs.profiling import Event
 
 MOST_STEPS = 3
-_FINEST = 1 / 20_000
-"""Of the width: a twentieth of a pixel at page width, below which no eye parts two kernels."""
-
 Busy = Callable[[Sequence[Event]], Sequence[tuple[int, int]]]
 
 
@@ -28,14 +26,16 @@ def tracks(
         drawn = _with_room(drawn)
         if sum(map(spans_in, drawn)) <= MOST_SPANS:
             break
-    tolerance = max(track.end for track in drawn) * _FINEST
-    while sum(map(spans_in, drawn)) > MOST_SPANS:
-        drawn = [simplified(track, tolerance) for track in drawn]
-        tolerance *= 2
+    dense = sum(map(spans_in, drawn)) > MOST_SPANS
+    if dense:
+        drawn = [replace(track, bins=BINS) for track in drawn]
     steps = [number for number, _ in drawn[0].steps]
     total = len(traces[0][1].steps)
     which = f"step {steps[0]}" if len(steps) == 1 else f"steps {steps[0]} to {steps[-1]}"
-    note = f"{which} of {total}" if len(steps) < total else which
+    note = which if len(steps) == total else f"{which}, the first of {total}"
+    if dense:
+        width = max(track.end for track in drawn) / BINS * 1e3
+        note += f"; too many kernels to be told apart: heights are shares of {width:.2g} ms each"
     if len(traces) > 1:
         note += "; each rank from the begin of its first step"
     if len(drawn) < len(traces):
@@ -53,7 +53,7 @@ def _with_room(drawn: Sequence[Track]) -> list[Track]:
             break
         kept.append(track)
     first = drawn[0]
-    return kept or [Track(first.name, first.steps, first.busy, first.waits, first.lanes[:MOST_LANES])]
+    return kept or [replace(first, lanes=first.lanes[:MOST_LANES])]
 
 
 def _track(name: str, trace: Trace, count: int, classify: Callable[[Event], str], busy: Busy) -> Track:
@@ -75,17 +75,18 @@ def _track(name: str, trace: Trace, count: int, classify: Callable[[Event], str]
     if not trace.cpu_only:
         spans = [(begin / 1e3, end / 1e3) for begin, end in busy(events)]
     several = len({device for device, _ in lanes}) > 1
-    track = Track(
+    return Track(
         name,
         [(step.number, placed(step.begin_us, step.end_us)) for step in steps],
-        [placed(*span) for span in spans],
-        [placed(*span) for span in waits(events)],
+        merged([placed(*span) for span in spans]),
+        merged([placed(*span) for span in waits(events)]),
         [
-            Lane(f"{device} {lane}" if several else lane, kinds)
+            Lane(
+                f"{device} {lane}" if several else lane, {kind: merged(each) for kind, each in kinds.items()}
+            )
             for (device, lane), kinds in sorted(lanes.items(), key=lambda item: _natural(item[0]))
         ],
     )
-    return simplified(track, 0)
 
 
 def _events(steps: Sequence[Step]) -> list[Event]:
