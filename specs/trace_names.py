@@ -1,7 +1,7 @@
 """Names of device work as PyTorch traces have them, by class: what `specs.traces` writes.
 
 Sources: kernel names of cuBLAS, CUTLASS, cuDNN, FlashAttention, ATen, TorchInductor, NCCL and, on AMD, Tensile and
-composable kernel, as these libraries spell them; long template lists are cut in the middle of none.
+composable kernel, as these libraries spell them; some of the longest template lists are shortened.
 """
 
 from collections.abc import Mapping, Sequence

@@ -7,11 +7,9 @@ import shutil
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from grader.cli import main
-from grader.plots.timeline import Lane, Track, covered, draw, merged
 from specs.traces import Piece, make_ranks, make_trace, write_trace
 
 ROOT = Path(__file__).parents[2]
@@ -150,21 +148,6 @@ def test_more_kernels_than_an_eye_parts_are_drawn_as_shares(grader, tmp_path):
     svg = (tmp_path / "dense.svg").read_text(encoding="utf-8")
     assert "too many kernels to be told apart: heights are shares of 0.03 ms each" in svg
     assert len(svg) < 150_000
-
-
-def test_shares_of_a_bin_are_what_the_spans_cover():
-    edges = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
-    assert covered([(0.5, 1.25), (1.0, 1.5), (2.0, 4.5), (3.0, 3.0)], edges) == pytest.approx(
-        [0.5, 0.5, 1, 1]
-    )
-    assert covered([], edges) == pytest.approx([0, 0, 0, 0])
-    assert merged([(3, 4), (0, 2), (1, 1.5), (2, 2)]) == [(0, 2), (3, 4)]
-
-
-def test_more_streams_than_a_picture_shows_are_refused():
-    lanes = [Lane(str(each), {}) for each in range(40)]
-    with pytest.raises(ValueError, match="40 streams: a picture shows 24 at most"):
-        draw([Track("", [(1, (0.0, 1.0))], [], [], lanes)], "title")
 
 
 def test_a_list_of_events_a_byte_order_mark_and_a_wrong_ending_are_read(grader, tmp_path):
