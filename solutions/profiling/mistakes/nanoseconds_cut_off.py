@@ -11,10 +11,7 @@ HINT = (
     "A decimal such as 226786.061 is no float, and its thousandfold may be a little less than "
     "226786061: int() then drops a nanosecond. Round."
 )
-FAILS = (
-    "test_nanoseconds_are_kept",
-    "test_any_trace",
-)
+FAILS = ("test_nanoseconds_are_kept",)
 
 
 def busy_intervals(events: Sequence[Event]) -> list[tuple[int, int]]:

@@ -10,7 +10,6 @@ HINT = (
 FAILS = (
     "test_touching_intervals_are_one_and_empty_ones_are_none",
     "test_any_union",
-    "test_any_nesting",
     "test_any_touching_and_empty_intervals",
 )
 
