@@ -4,7 +4,7 @@ import json
 import re
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from specs.model import Model, model
 from specs.profiling import Remedy, StepBreakdown
 
 MOST_FILES = 64
+MOST_DRAWN_EVENTS = 500_000
+"""Of all traces together that stay in memory once they are analysed: half a gigabyte."""
 TOP_KERNELS = 10
 NOT_DONE = 1
 STRAGGLES = 1.05
@@ -123,8 +125,7 @@ def run(
         if todo:
             print(json.dumps({"todo": todo}) if as_json else "\n".join(todo))
             return NOT_DONE
-        traces = _named([read(path) for path in found])
-        analysed = [_analyse(student, name, trace, asked) for name, trace in traces]
+        analysed = _named(_analyse_all(student, found, asked))
         if as_json:
             print(json.dumps(_as_json(analysed), indent=1))
         else:
@@ -136,22 +137,34 @@ def run(
     return 0
 
 
-def _named(traces: Sequence[Trace]) -> list[tuple[str, Trace]]:
-    """Each trace as `rank 3` where all know their rank, else by file; in that order."""
-    ranks = [trace.rank for trace in traces]
-    if len(traces) > 1 and all(rank is not None for rank in ranks):
-        by_rank: dict[int, Trace] = {}
-        for trace in traces:
-            rank = trace.rank or 0
-            if rank in by_rank:
-                both = f"{printable_path(by_rank[rank].path)} and {printable_path(trace.path)}"
-                raise BadInput(f"{both}: both are of rank {rank}, give one trace a rank")
-            by_rank[rank] = trace
-        return [(f"rank {rank}", trace) for rank, trace in sorted(by_rank.items())]
-    return [(printable(trace.path.name, 60), trace) for trace in traces]
+def _analyse_all(student: Student, paths: Sequence[Path], asked: ModelRun | None) -> list[Analysed]:
+    """One file after the other; of many large ones only the first stay in memory, to be drawn."""
+    analysed: list[Analysed] = []
+    kept = 0
+    for path in paths:
+        each = _analyse(student, read(path), asked)
+        kept += len(each.trace.events)
+        if analysed and kept > MOST_DRAWN_EVENTS:
+            each = replace(each, trace=replace(each.trace, steps=()))
+        analysed.append(each)
+    return analysed
 
 
-def _analyse(student: Student, name: str, trace: Trace, asked: ModelRun | None) -> Analysed:
+def _named(analysed: Sequence[Analysed]) -> list[Analysed]:
+    """Each as `rank 3` where all know their rank, else by its file; in that order."""
+    if not _are_ranks(analysed):
+        return list(analysed)
+    by_rank: dict[int, Analysed] = {}
+    for each in analysed:
+        rank = each.trace.rank or 0
+        if rank in by_rank:
+            both = f"{printable_path(by_rank[rank].trace.path)} and {printable_path(each.trace.path)}"
+            raise BadInput(f"{both}: both are of rank {rank}, give one trace a rank")
+        by_rank[rank] = replace(each, name=f"rank {rank}")
+    return [each for _, each in sorted(by_rank.items())]
+
+
+def _analyse(student: Student, trace: Trace, asked: ModelRun | None) -> Analysed:
     kernels = by_time(trace, student.classify)  # first: a wrong class is better said than what it leads to
     steps = []
     for step in trace.steps:
@@ -163,7 +176,7 @@ def _analyse(student: Student, name: str, trace: Trace, asked: ModelRun | None) 
             mfu = student.mfu(trace.events, asked.model, asked.batch, asked.sequence, asked.card, asked.dtype)
         except Todo:
             todo = "todo: the MFU needs achieved_mfu (profiling/efficiency.py), parameter_count (memory/parameters.py)"
-    return Analysed(name, trace, steps, kernels, mfu, todo)
+    return Analysed(printable(trace.path.name, 60), trace, steps, kernels, mfu, todo)
 
 
 def _straggler(analysed: Sequence[Analysed]) -> str:
@@ -217,7 +230,7 @@ def _show_trace(console: Console, each: Analysed) -> None:
     about = [each.name, *(printable(name, 40) for name in trace.devices[:1])]
     if trace.rank is not None and trace.world_size:
         about.append(f"rank {trace.rank} of {trace.world_size}")
-    about.append(f"{len(trace.steps)} step{'s' * (len(trace.steps) != 1)}")
+    about.append(f"{len(each.steps)} step{'s' * (len(each.steps) != 1)}")
     console.print(Text(", ".join(dict.fromkeys(about)), style="bold"))
     if trace.cpu_only:
         console.print("no work on a device in it: the CPU's operators are taken as the kernels", markup=False)

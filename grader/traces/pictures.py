@@ -22,7 +22,8 @@ def tracks(
         busy: the student's busy_intervals; asked only of traces with a device.
     """
     for count in range(MOST_STEPS, 0, -1):
-        drawn = [_track(name, trace, count, classify, busy) for name, trace in traces]
+        # Of traces that are not in memory any more only the analysis is left.
+        drawn = [_track(name, trace, count, classify, busy) for name, trace in traces if trace.steps]
         drawn = _with_room(drawn)
         if sum(map(spans_in, drawn)) <= MOST_SPANS:
             break
@@ -30,7 +31,7 @@ def tracks(
     if dense:
         drawn = [replace(track, bins=BINS) for track in drawn]
     steps = [number for number, _ in drawn[0].steps]
-    total = len(traces[0][1].steps)
+    total = next(len(trace.steps) for _, trace in traces if trace.steps)
     which = f"step {steps[0]}" if len(steps) == 1 else f"steps {steps[0]} to {steps[-1]}"
     note = which if len(steps) == total else f"{which}, the first of {total}"
     if dense:

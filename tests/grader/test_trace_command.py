@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.cli import main
+from grader.commands import trace as command
 from specs.traces import Piece, make_ranks, make_trace, write_trace
 
 ROOT = Path(__file__).parents[2]
@@ -103,14 +104,10 @@ def test_kernels_of_one_name_are_one_line_the_longest_first(grader, tmp_path):
     assert any(
         row.startswith(("vectorized_elementwise", "reduce_kernel<", "multi_tensor_apply")) for row in rows
     )
-    kernels = kernels_of(grader, path)
+    kernels = json.loads(grader(path, "--json").out)["traces"][0]["kernels"]
     times = [kernel["total_s"] for kernel in kernels]
     assert times == sorted(times, reverse=True)
     assert len({kernel["name"] for kernel in kernels}) == len(kernels)
-
-
-def kernels_of(grader, path: Path) -> list[dict]:
-    return json.loads(grader(path, "--json").out)["traces"][0]["kernels"]
 
 
 def test_the_picture_is_small_searchable_and_the_same_each_time(grader, tmp_path):
@@ -226,6 +223,23 @@ def test_many_ranks_are_drawn_as_far_as_they_fit(grader, tmp_path):
         write_trace(trace, folder / f"{rank}.json")
     assert grader(folder, "--out", tmp_path / "some").code == 0
     assert "more ranks are not drawn" in (tmp_path / "some.svg").read_text(encoding="utf-8")
+
+
+def test_of_many_large_traces_only_the_first_stay_in_memory(grader, tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "MOST_DRAWN_EVENTS", 100)
+    paths = [
+        write_trace(trace, tmp_path / f"{n}.json") for n, (trace, _) in enumerate(make_ranks(3, steps=2))
+    ]
+    ran = grader(*paths, "--out", tmp_path / "some")
+    assert ran.out.count(", 2 steps") == 3
+    assert "2 more ranks are not drawn" in (tmp_path / "some.svg").read_text(encoding="utf-8")
+
+
+def test_two_traces_of_one_rank_are_refused(grader, tmp_path):
+    paths = [write_trace(make_trace(seed, ranks=2)[0], tmp_path / f"{seed}.json") for seed in (1, 2)]
+    ran = grader(*paths)
+    assert ran.code == 2
+    assert "2.json: both are of rank 0, give one trace a rank" in ran.err
 
 
 def test_the_mfu_is_that_of_the_students_functions(grader, tmp_path):

@@ -3,7 +3,6 @@
 import gzip
 import json
 import tracemalloc
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -285,11 +284,3 @@ def test_a_device_that_hides_from_the_first_look_is_still_a_device(read):
     trace = read(text)
     assert not trace.cpu_only
     assert [event["name"] for event in trace.steps[0].events] == ["ProfilerStep#1", "nvjet"]
-
-
-def test_two_traces_of_one_rank_are_refused(tmp_path):
-    from grader.commands.trace import _named
-
-    made = [write_trace(make_trace(seed, ranks=2)[0], tmp_path / f"{seed}.json") for seed in (1, 2)]
-    with pytest.raises(BadInput, match="both are of rank 0, give one trace a rank"):
-        _named([reader.read(Path(path)) for path in made])
