@@ -13,7 +13,7 @@ help:
 	@echo "make test-attacks  hostile, broken and odd submissions, graded in the sandbox"
 	@echo "make test-slow  the slow ones: more attacks in Triton, and the bundle in a fresh venv, which needs the network"
 	@echo "make test-tritons  the kernel tests on the other tritons that are supported"
-	@echo "make bench    what the kernel evidence costs; on an idle machine"
+	@echo "make bench    what the kernel evidence and reading a trace cost; on an idle machine"
 	@echo "make lint     ruff and mypy"
 	@echo "make verify   stubs earn 0, solutions full marks, every mistake is caught with its own hint"
 	@echo "make stubs    write assignments/ stubs anew from solutions/"
@@ -71,6 +71,7 @@ figures: $(READY)
 	$(BIN)/python -m solutions.sharding.figures_of_numbers
 	$(BIN)/python -m solutions.sharding.figures_of_pipelines
 	$(BIN)/python -m solutions.sharding.figures_of_training
+	$(BIN)/python -m solutions.profiling.figures
 
 clean:
 	rm -rf $(OUT) .pytest_cache .mypy_cache .ruff_cache

@@ -346,5 +346,41 @@ def schedule(
     )
 
 
+@app.command()
+def trace(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="Traces of torch.profiler, .json or .json.gz, or a folder of them."
+        ),
+    ],
+    card: Annotated[
+        str, typer.Option("--gpu", metavar="GPU", help="The card of the run, for its MFU.")
+    ] = "h100-sxm",
+    architecture: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="What the run trains: print its MFU.")
+    ] = None,
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Sequences of a step on one GPU.")] = 1,
+    sequence: Annotated[int, typer.Option("--sequence", min=1, help="Tokens of each.")] = 4096,
+    dtype: Annotated[str, typer.Option("--dtype", help="Number format of the matmuls.")] = "bf16",
+    submission: Annotated[
+        Path | None, typer.Option("--submission", metavar="DIR", help="Whose code [assignments/].")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="PATH", help="Picture, .png and .svg are added [trace-FILE]."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Everything as JSON; a picture only with --out.")
+    ] = False,
+) -> None:
+    """Say where the time of a profiled run went, with your own functions: steps, remedy, kernels, a timeline."""
+    from grader.commands.trace import run
+
+    raise typer.Exit(
+        run(find_kit(), files, card, architecture, batch, sequence, dtype, submission, out, as_json)
+    )
+
+
 if __name__ == "__main__":
     main()

@@ -29,6 +29,17 @@ from specs.model import (
 )
 from specs.pipelines import PIPELINES, BubbleFraction, Cluster, FirstChoice, Plan
 from specs.plan_cost import PlanCost, plan_cost
+from specs.profiling import (
+    DEVICE_CATEGORIES,
+    PROFILING,
+    Event,
+    KernelClass,
+    KernelEfficiency,
+    Remedy,
+    RemedyName,
+    StepBreakdown,
+    TracedModel,
+)
 from specs.recipe import Adapters, Recipe, recipe, recipes
 from specs.schema import Spec, SpecError
 from specs.sharding import (
@@ -71,12 +82,14 @@ _ON_THE_WIRE: tuple[type[Spec], ...] = (
     *ATTENTION,
     *SHARDING,
     *PIPELINES,
+    *PROFILING,
 )
 WIRE_TYPES: dict[str, type[Spec]] = {kind.__name__: kind for kind in _ON_THE_WIRE}
 """The types that may cross between the judge and a submission."""
 
 __all__ = [
     "ACTIVATION_BYTES",
+    "DEVICE_CATEGORIES",
     "DTYPE_BYTES",
     "GRADIENT_BYTES",
     "OPTIMIZER_BYTES",
@@ -93,6 +106,7 @@ __all__ = [
     "Cost",
     "DType",
     "ElementFlops",
+    "Event",
     "ExpertParameterCount",
     "Experts",
     "FirstChoice",
@@ -103,6 +117,8 @@ __all__ = [
     "GroupedAttention",
     "HeldBytes",
     "InferenceMemory",
+    "KernelClass",
+    "KernelEfficiency",
     "KvCacheBytes",
     "LatentAttention",
     "LaunchTimes",
@@ -117,10 +133,14 @@ __all__ = [
     "Plan",
     "PlanCost",
     "Recipe",
+    "Remedy",
+    "RemedyName",
     "Spec",
     "SpecError",
     "StateBytes",
+    "StepBreakdown",
     "StepTime",
+    "TracedModel",
     "TrainingMemory",
     "ZeroStateBytes",
     "element_flops",

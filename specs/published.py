@@ -28,6 +28,7 @@ Topic = Literal[
     "flash_attention",
     "comm",
     "parallel",
+    "trace",
 ]
 
 

@@ -166,6 +166,17 @@ class LocalRunner:
             raise finding_fault(request.function, finding, Sources(self.root))
         return Metered(value, evidence) if request.metered else value
 
+    def run_uncopied(self, request: Request) -> Any:
+        """Call the function on the arguments themselves, which may be more than the wire takes; only to show."""
+        function = self._function(request)
+        try:
+            return function(*request.args, **request.kwargs)
+        except STOPS:
+            raise
+        except BaseException as error:  # a submission may raise anything, SystemExit included
+            fault = raised(request, load.describe_exception(error, self.root))
+            raise fault.with_traceback(self._own_frames(error)) from None
+
     def close(self) -> None:
         """Forget the submission's modules and end its workers."""
         load.unload(self.root)

@@ -161,6 +161,9 @@ def _honest(folder: Path, kit: Kit) -> Path:
         "sharding/bubbles.py",
         "sharding/choice.py",
         "sharding/ring.py",
+        "profiling/kernels.py",
+        "profiling/intervals.py",
+        "profiling/breakdown.py",
     )
     return write(folder, {file: (kit.solutions / file).read_text(encoding="utf-8") for file in files})
 

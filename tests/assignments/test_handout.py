@@ -28,12 +28,14 @@ SCRIPTS = {
         "solutions.sharding.figures_of_pipelines",
         "solutions.sharding.figures_of_training",
     ),
+    "profiling": ("solutions.profiling.figures",),
 }
 LAST = {
     "memory": ["Traps", "Read next"],
     "roofline": ["Which published number is wrong?", "Read next"],
     "flash_attention": ["Which published number is wrong?", "Read next"],
     "sharding": ["Which published number is wrong?", "Read next"],
+    "profiling": ["Which published number is wrong?", "Read next"],
 }
 # Sections that show what a report says instead, or whose figure an earlier section has.
 WITHOUT_FIGURE = {"flash_attention": [6, 8, 9], "sharding": [5, 6, 7]}

@@ -11,6 +11,7 @@ from grader.commands.release import find_leaks
 from grader.kit import Kit
 from grader.sandbox.availability import Availability
 from specs.assignment import assignment
+from specs.traces import make_trace, write_trace
 
 MISTAKES = {
     "memory.state_bytes_per_parameter": (
@@ -129,6 +130,18 @@ def test_every_word_of_the_command_works_in_the_bundle_or_says_what_it_needs(bun
         assert done.code == 2
         assert "needs the instructor's kit" in done.err
         assert len(done.err.splitlines()) == 1
+
+
+def test_a_trace_is_read_in_the_bundle_with_the_core_alone(bundle, checkout, tmp_path):
+    assert (bundle.folder / "assignments" / "profiling" / "train_tiny.py").is_file()
+    trace = write_trace(make_trace(1)[0], tmp_path / "run.json.gz")
+    done = bundle.grader("trace", trace)
+    assert done.code == 1
+    assert done.out.startswith("todo: write classify_kernel in profiling/kernels.py")
+    done = bundle.grader("trace", trace, "--submission", checkout.folder / "solutions")
+    assert done.code == 0, done.text
+    assert "fine: matmuls and attention take" in done.out
+    assert "no picture: matplotlib is not installed" in done.out
 
 
 def test_doctor_works_with_the_core_alone(bundle):

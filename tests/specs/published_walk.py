@@ -12,8 +12,9 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
+from grader.checks import traced
 from grader.checks.mistakes import load_solution
-from specs import Cost, Gpt, Gpu, Link, Model, Recipe, gpu, model, recipe
+from specs import Cost, Event, Gpt, Gpu, Link, Model, Recipe, gpu, model, recipe
 from specs.assignment import assignment
 from specs.published import PublishedValue, Topic, published, published_value
 from specs.schema import Spec, read_yaml, validate
@@ -57,7 +58,8 @@ _ARITHMETIC = re.compile(r"[\d.e+*/() -]*\d[\d.e+*/() -]*")
 class ExerciseCall(Spec):
     """One call of an exercise, and the term of its result that counts; without a term all of it does.
 
-    `assignment` is named where the exercise is not of the assignment that the mapping is of.
+    `assignment` is named where the exercise is not of the assignment that the mapping is of. The term of a list is that
+    of its one element.
     """
 
     exercise: str
@@ -72,6 +74,8 @@ class ExerciseCall(Spec):
         file = assignment(of).file_of(self.exercise)
         assert file is not None, f"no exercise asks for a function {self.exercise}"
         result = getattr(load_solution(SOLUTIONS, of, file), self.exercise)(**arguments)
+        if isinstance(result, list) and self.term:
+            (result,) = result
         return getattr(result, self.term) if self.term else result
 
 
@@ -130,6 +134,8 @@ def _argument(of: str, name: str, given: Any) -> Any:
         return Gpt(**given)
     if name == "cost":
         return Cost(**{field: _number(value) for field, value in given.items()})
+    if name == "events":
+        return _events(**given)
     if name == "matrices":
         return [tuple(shape) for shape in given]
     return _number(given)
@@ -156,6 +162,15 @@ def _inline_gpu(tflops: dict[str, Any], gb_per_s: Any) -> Gpu:
         memory_bytes_status="estimated",
         hbm_gb_per_s=_number(gb_per_s),
     )
+
+
+def _events(step_us: int, **runs_us: list[list[Any]]) -> list[Event]:
+    """A trace of one step: by kernel name the intervals in which it runs, in microseconds."""
+    events = [traced.step(1, 0, 1000 * step_us)]
+    for name, intervals in runs_us.items():
+        cat = "gpu_memcpy" if name.startswith("Memcpy") else "kernel"
+        events += [traced.event(cat, name, 1000 * begin, 1000 * end) for begin, end in intervals]
+    return events
 
 
 def _reproduced(mapping: Path) -> tuple[Reproduced, ...]:

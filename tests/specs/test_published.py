@@ -32,7 +32,8 @@ def test_every_topic_has_all_its_values() -> None:
     counts = {path.stem: len(load_published(path)) for path in PUBLISHED_FOLDER.glob("*.yaml")}
     memory = {"params": 56, "state": 25, "zero": 53, "activation": 15, "kv": 12, "units": 9}
     later = {"roofline": 21, "mfu": 58, "flops": 37, "flash_attention": 6, "comm": 32, "parallel": 20}
-    assert counts == memory | later
+    trace = {"trace": 20}
+    assert counts == memory | later | trace
     assert len(published()) == sum(counts.values())
 
 

@@ -1,0 +1,49 @@
+# %% [markdown]
+# # When the device is busy
+#
+# Section 2 of the handout, `README.md`: streams overlap, so busy time is a union and no sum.
+
+# %%
+"""Unions of intervals, and when a trace's device was busy, in whole nanoseconds."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from specs import DEVICE_CATEGORIES, Event
+
+Interval = tuple[int, int]
+"""(start, end), the end not included; in nanoseconds where times are meant."""
+
+
+# %%
+def union(intervals: Iterable[Interval]) -> list[Interval]:
+    """The points that lie in at least one interval, as disjoint intervals.
+
+    Args:
+        intervals: (start, end) pairs in any order; they may overlap, touch, nest or be equal. One whose end is not
+            behind its start holds nothing.
+
+    Returns:
+        Intervals in ascending order, none empty, with a gap between any two: those that touch are one. The
+        argument stays as it was.
+    """
+    raise NotImplementedError("write me")
+
+
+# %%
+def busy_intervals(events: Sequence[Event]) -> list[Interval]:
+    """When at least one kernel, memory copy or memory set ran on the device.
+
+    Args:
+        events: of one rank's trace, in any order. Device work is a complete event (`ph` is "X") whose `cat` is one
+            of DEVICE_CATEGORIES: "kernel", "gpu_memcpy", "gpu_memset". `ts` and `dur` are microseconds, integers or
+            floats with three decimals. An event without `ts` or `dur`, or with one that is no finite number (a
+            string is none), or with a negative `dur`, is broken and does not count.
+
+    Returns:
+        The union in whole nanoseconds: an event is from round(1000 · ts) to that plus round(1000 · dur). So late a
+        `ts` as real traces have fills a float: ts + dur would already have lost the nanoseconds.
+
+    Source: the Chrome trace event format; PyTorch's Kineto writes `ts` since `baseTimeNanoseconds`.
+    """
+    raise NotImplementedError("write me")

@@ -1,0 +1,31 @@
+# %% [markdown]
+# # What to do about it
+#
+# Section 4 of the handout, `README.md`: the largest share decides.
+
+# %%
+"""From a step's breakdown to the one thing that helps most."""
+
+from specs import Remedy, RemedyName, StepBreakdown
+
+
+# %%
+def remedy(breakdown: StepBreakdown) -> Remedy:
+    """What to do about a step: the remedy for where most of its time goes.
+
+    | name | its time | what to do |
+    | --- | --- | --- |
+    | fine | matmul and attention | nothing, or a better kernel |
+    | fuse | memory_bound | compile, fused kernels |
+    | overlap | exposed_communication and copy | buckets, prefetch, pinned memory, another stream |
+    | loader | idle_data | workers, prefetch, a cheaper transform |
+    | launch_bound | idle_host | CUDA graphs, a larger batch, no waiting for results |
+
+    Args:
+        breakdown: of one step; its duration is above 0. Communication that is overlapped costs no time.
+
+    Returns:
+        Remedy(name, share): the remedy whose time is the largest, of equal ones the first in the table, and its
+        share of the step's duration.
+    """
+    raise NotImplementedError("write me")

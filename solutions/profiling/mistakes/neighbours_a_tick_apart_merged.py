@@ -1,0 +1,27 @@
+"""Intervals with a gap of 1 between them are merged."""
+
+from collections.abc import Iterable
+
+EXERCISE = "busy_intervals"
+HINT = (
+    "The end of an interval is not in it: (0, 5) and (5, 9) touch, (0, 5) and (6, 9) leave a gap of "
+    "1, which is idle time."
+)
+FAILS = (
+    "test_touching_intervals_are_one_and_empty_ones_are_none",
+    "test_any_union",
+    "test_any_nesting",
+    "test_any_touching_and_empty_intervals",
+)
+
+
+def union(intervals: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(intervals):
+        if end <= start:
+            continue
+        if merged and start <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged

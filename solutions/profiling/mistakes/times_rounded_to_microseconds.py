@@ -1,0 +1,38 @@
+"""Times are rounded to whole microseconds."""
+
+from collections.abc import Sequence
+
+from specs import Event, StepBreakdown
+
+from ..breakdown import step_breakdown as right
+from ._steps import Kinds, changed
+
+EXERCISE = "step_breakdown"
+HINT = (
+    "The parts of a step sum to its duration to the nanosecond, if you keep integers of nanoseconds "
+    "and divide once, at the end."
+)
+FAILS = (
+    "test_time_that_two_kernels_share_counts_once",
+    "test_communication_is_exposed_where_nothing_else_runs",
+    "test_idle_under_the_loader_waits_on_data",
+    "test_steps_are_cut_off_at_both_ends",
+    "test_nanoseconds_add_up_late_in_a_trace",
+    "test_without_a_device_operators_count_with_their_self_time",
+    "test_without_a_device_the_loaders_operators_are_the_loaders",
+    "test_without_kinds_your_classify_kernel_says_what_is_what",
+    "test_kinds_outrank_the_names",
+    "test_any_step_of_work",
+    "test_any_communication",
+    "test_any_loader",
+    "test_a_gap_between_steps_belongs_to_none",
+    "test_any_trace_of_the_cpu_alone",
+    "test_operators_in_operators_of_another_class",
+)
+
+
+def step_breakdown(events: Sequence[Event], kinds: Kinds = None) -> list[StepBreakdown]:
+    return changed(
+        right(events, kinds),
+        lambda step: {name: round(value, 6) for name, value in step.model_dump().items() if name != "step"},
+    )
