@@ -126,7 +126,7 @@ def step_breakdown_figure() -> Figure:
             target.text(
                 (start + end) / 2,
                 -place,
-                name.removesuffix("_bound"),
+                name.replace("-", "-\n").replace("_bound", "-\nbound"),
                 ha="center",
                 va="center",
                 fontsize=7.5,
