@@ -71,8 +71,10 @@ def require(exercise: Exercise) -> None:
     needs = {*exercise.needs, *(["torch"] if {"triton", "ranks"} & {*exercise.needs} else [])}
     if "triton" in needs and not sys.platform.startswith("linux"):
         raise NeedsTriton("needs Linux: triton has no package for this system; a container or Colab will do")
-    if "ranks" in needs and not sys.platform.startswith("linux"):
-        raise NeedsTorch("needs Linux: ranks are forked there; a container or Colab will do")
+    if "ranks" in needs and sys.platform == "win32":
+        raise NeedsTorch(
+            "needs Linux or macOS: ranks do not start on Windows; WSL, a container or Colab will do"
+        )
     for library, missing in (("torch", NeedsTorch), ("triton", NeedsTriton)):
         if library in needs and importlib.util.find_spec(library) is None:
             raise missing(f"needs {library}, which is not installed here: pip install -e '.[kernels]'")

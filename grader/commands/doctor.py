@@ -48,31 +48,22 @@ if done.error:
 assert all(launch.compiles for launch in done.launches), done.launches[0].message
 print("ok")
 """
-_RANKS_PROBE = """
-import os, sys, tempfile, traceback
-os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+_RANK = """
+import os, sys
+os.environ["GLOO_SOCKET_IFNAME"] = "lo" if sys.platform.startswith("linux") else "lo0"
 import torch, torch.distributed as dist
-torch.set_num_threads(1)
-
-def rank(number, folder):
-    dist.init_process_group("gloo", store=dist.FileStore(folder + "/store", 2), rank=number, world_size=2)
-    x = torch.ones(3)
-    dist.all_reduce(x)
-    assert x.tolist() == [2, 2, 2], x
-
+store = dist.FileStore(sys.argv[2], 2)
+dist.init_process_group("gloo", store=store, rank=int(sys.argv[1]), world_size=2)
+x = torch.ones(3)
+dist.all_reduce(x)
+assert x.tolist() == [2, 2, 2], x
+"""
+_RANKS_PROBE = f"""
+import subprocess, sys, tempfile
 with tempfile.TemporaryDirectory() as folder:
-    pids = []
-    for number in range(2):
-        pid = os.fork()
-        if not pid:
-            try:
-                rank(number, folder)
-            except BaseException:
-                traceback.print_exc()
-                os._exit(1)
-            os._exit(0)
-        pids.append(pid)
-    if not any([os.waitpid(pid, 0)[1] for pid in pids]):
+    command = [sys.executable, "-c", {_RANK!r}]
+    ranks = [subprocess.Popen([*command, str(rank), folder + "/store"]) for rank in range(2)]
+    if not any([rank.wait() for rank in ranks]):
         print("ok")
 """
 
@@ -168,7 +159,9 @@ def _compiler() -> Finding:
 
 def _ranks() -> Finding:
     if not sys.platform.startswith("linux"):
-        return Finding("ranks", False, "the exercises on ranks need Linux: a container or Colab will do")
+        return Finding(
+            "ranks", False, "the exercises on ranks need Linux or macOS: WSL, a container or Colab will do"
+        )
     if importlib.util.find_spec("torch") is None:
         return Finding("ranks", False, "needs torch")
     return _probe(

@@ -6,6 +6,7 @@ lists, the coalesced forms) is made of what it has, and told as what was asked f
 """
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -31,6 +32,7 @@ from .works import RecordedWork, Several, Teller, together
 BACKEND = "recorded_gloo"
 _GLOO: Any = distributed_c10d.ProcessGroupGloo
 _ProcessGroup: Any = dist.ProcessGroup
+LOOPBACK = "lo" if sys.platform.startswith("linux") else "lo0"
 _DEADLINE = timedelta(hours=1)  # the watcher's is the one that counts
 
 
@@ -270,7 +272,7 @@ def register(teller: Teller) -> None:
 
 def join(rank: int, size: int, store_file: str, teller: Teller) -> Any:
     """Make this process rank `rank` of `size`; the group of all of them."""
-    os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+    os.environ["GLOO_SOCKET_IFNAME"] = LOOPBACK
     register(teller)
     dist.init_process_group(
         BACKEND, store=FileStore(store_file, size), rank=rank, world_size=size, timeout=_DEADLINE

@@ -10,7 +10,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from . import orphans
 from . import rank as rank_process
 from .evidence import ErrorText, RankFault, RanksReport, RankState
+from .starting import Start
 from .watch import Nonsense, Watch
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ else:  # staged, that package is around this one
     from .. import load, wire
 
 MOST_RANKS = 8
-_START_S = 60.0  # forking and joining takes 0.05 s on an idle core
+_START_S = 60.0  # to fork and to join takes 0.05 s on an idle core, to spawn some seconds
 _POLL_S = 0.01
 _STILL_POLLS = 200
 """So many looks, 2 s, at which every rank waits and none has used the processor: nobody will ever move again."""
@@ -261,17 +262,10 @@ class Team:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def assemble(
-    size: int,
-    student: Any,
-    root: Path,
-    scenarios: dict[str, Any],
-    changed: Callable[[], bool],
-    shut: Sequence[int],
-) -> Team:
-    """Fork `size` ranks and wait until they have joined.
+def assemble(size: int, root: Path, start: Start, private: Sequence[int]) -> Team:
+    """Start `size` ranks and wait until they have joined.
 
-    `shut` are descriptors of this process that no rank may have.
+    `private` are descriptors of this process that no rank may have.
 
     Raises:
         TeamBroken: they could not be joined.
@@ -282,20 +276,11 @@ def assemble(
     team = Team(root, tempfile.mkdtemp(prefix="ranks-"))
     try:
         sys.stdout.flush()
-        worker = os.getpid()
         for index in range(size):
             ours, theirs = socket.socketpair()
-            pid = os.fork()
-            if not pid:
-                orphans.die_with(worker)
-                os.setpgid(0, 0)
-                for descriptor in (*shut, ours.fileno(), *(member.talk.fileno() for member in team.members)):
-                    with contextlib.suppress(OSError):
-                        os.close(descriptor)
-                rank_process.main(index, size, team.folder, theirs, student, root, scenarios, changed)
+            others = [member.talk.fileno() for member in team.members]
+            pid = start(index, size, team.folder, theirs, (*private, ours.fileno(), *others))
             theirs.close()
-            with contextlib.suppress(OSError):
-                os.setpgid(pid, pid)
             team.members.append(_Member(pid, ours))
         for index, member in enumerate(team.members):
             _await_ready(index, member)

@@ -7,7 +7,7 @@ was measured beside the student's code; `changed` tells whether that code tamper
 import importlib
 import json
 import os
-import pkgutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -169,16 +169,14 @@ def _ranks(root: Path, private: Sequence[int]) -> _Made:
     import torch
 
     torch.set_num_threads(1)  # a fork of a process whose pool of threads has worked hangs in the child
+    starting = importlib.import_module(".ranks.starting", __package__)
     teams = importlib.import_module(".ranks.team", __package__)
-    folder = importlib.import_module(".ranks.scenarios", __package__)
-    scenarios = {
-        found.name: importlib.import_module(f".ranks.scenarios.{found.name}", __package__)
-        for found in pkgutil.iter_modules(folder.__path__)
-    }
+    scenarios = starting.scenarios()
     sealed = seal.seal_package(__package__)
     importlib.import_module(".ranks.orphans", __package__).adopt()
     evidence = importlib.import_module(".ranks.evidence", __package__)
     assemble, lost, report_of, changed = teams.assemble, teams.RankLost, evidence.RanksReport, sealed.changed
+    forked, spawned, forks, command = starting.forked, starting.spawned, starting.FORKS, tuple(sys.orig_argv)
     waiting: list[Any] = []
 
     def run(
@@ -192,8 +190,13 @@ def _ranks(root: Path, private: Sequence[int]) -> _Made:
         if header["verb"] == "assemble":
             while waiting:
                 waiting.pop().close()
+            start = (
+                forked(function, root, scenarios, changed)
+                if forks
+                else spawned(command, header["assignment"], header["file"], header["function"])
+            )
             try:
-                waiting.append(assemble(options["size"], function, root, scenarios, changed, private))
+                waiting.append(assemble(options["size"], root, start, private))
             except lost as error:
                 return Done(None, as_json(report_of(fault=error.fault).model_dump(), lambda tree: tree))
             return Done(None, b"")

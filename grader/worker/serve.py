@@ -4,6 +4,7 @@ Started as a script inside the staged kit: `serve.py --wire FD --site DIR --subm
 """
 
 import argparse
+import json
 import os
 import socket
 import sys
@@ -24,10 +25,15 @@ def main() -> None:
     for name in ("--wire", "--site", "--submission", "--limits"):
         parser.add_argument(name, required=True)
     parser.add_argument("--lane", default="plain")
+    parser.add_argument("--rank", default="", help="which rank of a call on ranks to be, instead of a worker")
     told = parser.parse_args()
     if told.lane == "interpret":
         os.environ["TRITON_INTERPRET"] = "1"  # triton reads it when a kernel is decorated, and at import
     _set_path(told.site)
+    if told.rank:  # within the limits of the worker that started it
+        from _rooflab_worker.ranks import starting
+
+        starting.be_rank(json.loads(told.rank), Path(told.submission))
 
     from _rooflab_worker import limits
 

@@ -7,9 +7,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -18,7 +15,6 @@ torch = pytest.importorskip("torch")
 
 from grader.calls import submission as submissions  # noqa: E402  # after the line that skips where torch is missing
 from grader.calls.faults import (  # noqa: E402  # as above
-    Fault,
     Raised,
     RankDied,
     RanksDisagree,
@@ -27,71 +23,14 @@ from grader.calls.faults import (  # noqa: E402  # as above
     Todo,
 )
 from grader.calls.official import SandboxedRunner, installed_specs, stage  # noqa: E402  # as above
-from grader.calls.ranked import RankedCall  # noqa: E402  # as above
 from grader.calls.runner import LocalRunner  # noqa: E402  # as above
 from grader.calls.submission import Submission  # noqa: E402  # as above
 from grader.sandbox import available  # noqa: E402  # as above
-from specs.assignment import Assignment, Exercise, Limits  # noqa: E402  # as above
+from tests.grader.small_ranks import SOURCE, SPEC, Worked  # noqa: E402  # as above
 
-HERE = Path(__file__).parent
-SOURCE = HERE / "rank_functions.py"
 pytestmark = pytest.mark.skipif(
     not __import__("sys").platform.startswith("linux"), reason="ranks are forked on Linux"
 )
-
-FUNCTIONS = tuple(
-    line.split()[1].partition("(")[0]
-    for line in SOURCE.read_text().splitlines()
-    if line.startswith(("def ", "class "))
-)
-SPEC = Assignment(
-    name="rank_kit",
-    title="Ranks",
-    order=9,
-    files=("code.py",),
-    limits=Limits(
-        call_s=20,
-        import_s=60,
-        submission_s=600,
-        memory_bytes=4 << 30,
-        processes=64,
-        disk_bytes=64 << 20,
-        open_files=512,
-        output_bytes=1 << 16,
-    ),
-    exercises=(
-        Exercise(
-            id="ranks",
-            title="Ranks",
-            file="code.py",
-            functions=FUNCTIONS,
-            points=1,
-            minutes=1,
-            needs=("torch", "ranks"),
-            todo="none",
-            section="none",
-            hints=("one", "two"),
-        ),
-    ),
-)
-
-
-@dataclass
-class Worked:
-    """The functions of rank_functions.py behind a runner."""
-
-    submission: Submission
-
-    def __call__(self, function: str, ranks: int = 2, x: Any = None, **options: Any) -> RankedCall:
-        submission = Submission(self.submission.runner)
-        submission.begin_check("rank_kit.ranks")
-        x = torch.arange(4.0) if x is None else x
-        return getattr(submission.rank_kit, function).on_ranks([(x,)] * ranks, **options)
-
-    def fault(self, function: str, ranks: int = 2, **options: Any) -> Fault:
-        with pytest.raises(Fault) as caught:
-            self(function, ranks, **options)
-        return caught.value
 
 
 @pytest.fixture(scope="module", params=["local", "sandbox"])
