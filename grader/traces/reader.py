@@ -91,7 +91,7 @@ def files(paths: Sequence[Path]) -> list[Path]:
     """The trace files that are meant: those given, and those in the folders given, by name.
 
     Raises:
-        BadInput: a folder holds none, or a file is given twice.
+        BadInput: there is no such file, a folder holds none, or a file is given twice.
     """
     found: list[Path] = []
     for path in paths:
@@ -102,6 +102,8 @@ def files(paths: Sequence[Path]) -> list[Path]:
             if not inside:
                 raise BadInput(f"{printable_path(path)}: no {' or '.join(_ENDINGS)} in this folder")
             found += inside
+        elif not path.exists():
+            raise BadInput(f"{printable_path(path)}: no such file")
         else:
             found.append(path)
     twice = [path for path in found if found.count(path) > 1]

@@ -266,6 +266,9 @@ def test_a_file_that_is_none_is_refused(tmp_path):
         reader.read(tmp_path)
     with pytest.raises(BadInput, match=r"no \.json or \.json\.gz in this folder"):
         reader.files([tmp_path])
+    with pytest.raises(BadInput, match="no such file"):
+        reader.files([tmp_path / "nowhere.json"])
+    (tmp_path / "a.json").write_text("{}")
     with pytest.raises(BadInput, match="is given twice"):
         reader.files([tmp_path / "a.json", tmp_path / "a.json"])
 

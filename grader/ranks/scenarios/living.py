@@ -6,6 +6,8 @@ import time
 from ..memory import LiveTensors
 
 _PAUSE_S = 0.01
+_LEAST_S = 0.1
+"""Of waiting at each look, also when all patience is gone: what gloo holds is not the student's."""
 
 
 def alive_bytes(live: LiveTensors) -> int:
@@ -30,8 +32,10 @@ class Settled:
         found = alive_bytes(self._live)
         if found > enough_bytes and self._left_s > 0:
             gc.collect()
-        while found > enough_bytes and self._left_s > 0:
+        here_s = max(self._left_s, _LEAST_S)
+        while found > enough_bytes and here_s > 0:
             time.sleep(_PAUSE_S)
             self._left_s -= _PAUSE_S
+            here_s -= _PAUSE_S
             found = alive_bytes(self._live)
         return found
