@@ -3,18 +3,7 @@
 from grader.printable import printable
 
 LINE = 200
-_FORMULA = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "＝",
-    "＋",
-    "－",
-    "＠",
-    "|",
-    "%",
-)  # as typed, and full-width in East Asian locales
+_FORMULA = tuple("=+-@＝＋－＠")  # as typed, and full-width as in East Asian locales
 
 
 def line(text: str, limit: int = LINE) -> str:

@@ -75,7 +75,7 @@ def as_text(exercise: ExerciseResult, limit: int = 4000) -> str:
         lines.append(f"{score(exercise.pending_points)} points pending: neither earned nor lost")
     for each in findings(exercise):
         more = f" ({each.more + 1} checks)" if each.more else ""
-        lines.append(f"{each.word}: {'hidden: ' if each.hidden else ''}{each.claim}{more}")
+        lines.append(f"{each.word}{' (hidden check)' if each.hidden else ''}: {each.claim}{more}")
         lines += [f"  {said}" for said in each.message.splitlines()]
         if each.hint:
             lines.append(f"  hint: {each.hint}")
