@@ -66,7 +66,8 @@ def findings(exercise: ExerciseResult) -> list[Finding]:
 
 def as_text(exercise: ExerciseResult, limit: int = 4000) -> str:
     """All of it as plain text, for a platform that shows a test's output."""
-    lines = []
+    passed = sum(check.outcome is Outcome.PASSED for check in exercise.checks)
+    lines = [f"{passed} of {len(exercise.checks)} checks passed"] if exercise.checks else []
     if exercise.outcome is Outcome.TODO:
         lines.append(
             f"still to be written: {line(exercise.todo)}" if exercise.todo else "still to be written"
@@ -79,9 +80,6 @@ def as_text(exercise: ExerciseResult, limit: int = 4000) -> str:
         lines += [f"  {said}" for said in each.message.splitlines()]
         if each.hint:
             lines.append(f"  hint: {each.hint}")
-    passed = len([check for check in exercise.checks if check.outcome is Outcome.PASSED])
-    if exercise.checks:
-        lines.append(f"{passed} of {len(exercise.checks)} checks passed")
     return block("\n".join(lines), limit)
 
 

@@ -153,3 +153,10 @@ def test_terminal_escapes_in_a_report_reach_no_terminal(grader, tmp_path):
         for name in ("canvas", "csv", "junit"):
             _, out, err = grader("export", name, folder)
             assert "\x1b" not in out + err
+
+
+def test_columns_are_refused_to_reports_that_disagree_on_points(grader, tmp_path):
+    folder = written(tmp_path, good(), report("bob", exercise("memory.count", 10, 15, check())))
+    for name in ("canvas", "csv"):
+        assert grader("export", name, folder)[0] == 2
+    assert grader("export", "junit", folder)[0] == 0
