@@ -20,6 +20,7 @@ from grader.exports.prairielearn import prairielearn
 from grader.exports.roster import Student, matched
 from grader.exports.spreadsheet import spreadsheet
 from grader.report import Outcome, SubmissionInfo
+from grader.summary import Row, summary_csv
 from tests.exports.sample_reports import check, exercise, report
 
 TEXTS = {
@@ -146,3 +147,13 @@ def test_a_cell_is_changed_only_where_it_must_be():
     assert cell("O'Neil, Jr.") == "O'Neil, Jr."
     assert cell("a=b") == "a=b"
     assert cell(" =b") == "'=b"
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_summary_of_a_grading_has_no_formula_either(name):
+    rows = [Row(TEXTS[name], each, TEXTS[name]) for each in (attacked(TEXTS[name]), None)]
+    table = list(csv.reader(io.StringIO(summary_csv(rows), newline=""), strict=True))
+    assert len({len(row) for row in table}) == 1
+    for row in table:
+        assert not [value for value in row if re.match(r"\s*[=+\-@＝＋－＠]", value)]
+        assert not [each for each in "".join(row) if unicodedata.category(each) in ("Cc", "Cf", "Cs", "Cn")]
