@@ -1,7 +1,6 @@
 """A student's page: what holds, what does not and why, what is pending; as HTML, as Markdown, and zipped.
 
-A folder a submission, named after it: Moodle's "Upload multiple feedback files in a zip" takes the zip as it is
-when the submissions came from its "Download all submissions".
+A page is for the student: of a hidden check it has the claim, the kit's message and the hint (`told`).
 """
 
 import io

@@ -9,11 +9,12 @@ from grader.report import ExerciseResult, GradeReport, Outcome
 def gradescope(report: GradeReport) -> dict[str, object]:
     """One test an exercise, visible; what hidden checks are called goes into tests that only staff see.
 
-    The score at the top is the points earned, extra credit included (Gradescope lets a score exceed the
-    assignment's points: set those to `extra_data.max_points`); it decides, so that rounding a test to two
+    The score at the top is the points earned, extra credit included (the assignment's points on Gradescope are
+    `extra_data.max_points`, which are without); it overrides the sum of the tests, so that rounding each to two
     decimals changes no total. Pending points are in no score: a test that nobody could decide has none, and
-    neither has a submission that could not be graded, which Gradescope then shows as such. The hidden tests
-    are worth nothing, since Gradescope hides the total where hidden ones count.
+    with pending points the top is what is earned so far, and the output says so. A submission that could not
+    be graded has no score at all, which the specification does not allow for a grade: it is none. The hidden
+    tests are worth nothing, as the specification asks.
 
     Source: Gradescope Autograder Documentation, "Autograder Specifications", "Output format" and "Controlling
     test case visibility".
@@ -53,7 +54,7 @@ def _test(exercise: ExerciseResult, number: int) -> dict[str, object]:
         test["score"] = round(exercise.points, 2)
     test["max_score"] = round(exercise.max_points, 2)
     if not exercise.pending_points:
-        # Left out, Gradescope goes by the score, and a pending test would be a failed one.
+        # There are two words only, and a pending test is neither.
         test["status"] = "passed" if exercise.outcome is Outcome.PASSED else "failed"
     tags = [
         name for name, on in (("extra", exercise.extra_credit), ("pending", exercise.pending_points)) if on
