@@ -1,7 +1,8 @@
 """The class list, and who of it has which report.
 
 A roster is a CSV file with a header: Canvas's own gradebook export does, and so does any table with one of the
-columns below. A submission's id is looked up in `submission`, `SIS Login ID`, `SIS User ID` and `ID`.
+columns below. A submission's id is looked up in `SIS Login ID`, `SIS User ID` and `ID`, or, for a student who has
+one, in `submission` alone.
 """
 
 import csv
@@ -31,10 +32,11 @@ class Student:
     submission: str = ""
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """What a submission of this student may be called."""
+    def keys(self) -> dict[str, str]:
+        """What a submission of this student may be called, by column."""
         ids = (self.submission, self.sis_login_id, self.sis_user_id, self.id)
-        return tuple(dict.fromkeys(folded(each) for each in ids if each.strip()))
+        found = {column: folded(each) for column, each in zip(KEYS, ids, strict=True) if each.strip()}
+        return {"submission": found["submission"]} if "submission" in found else found
 
     @property
     def shown(self) -> str:
@@ -74,7 +76,7 @@ def read_roster(path: Path) -> list[Student]:
     """The students of a roster file.
 
     Raises:
-        BadInput: it is missing, not UTF-8 or CSV, lacks a header or any id, or gives two students one id.
+        BadInput: it is missing, not UTF-8 or CSV, lacks a header or any id, or has an id twice in one column.
     """
     shown = printable_path(path)
     try:
@@ -93,7 +95,7 @@ def read_roster(path: Path) -> list[Student]:
     if not any(key.casefold() in columns for key in KEYS):
         raise BadInput(f"--roster {shown}: has none of the columns {', '.join(KEYS)}, or no student")
     students = []
-    owners: dict[str, int] = {}
+    owners: dict[tuple[str, str], int] = {}
     for number, row in enumerate(rows, start=2):
         if None in row:
             raise BadInput(f"--roster {shown}: row {number} has more cells than the header, quote its commas")
@@ -104,12 +106,13 @@ def read_roster(path: Path) -> list[Student]:
             if any((value or "").strip() for value in row.values()):
                 raise BadInput(f"--roster {shown}: row {number} ({student.shown}) has no id")
             continue
-        for key in student.keys:
-            if key in owners:
+        for column, key in student.keys.items():
+            if (column, key) in owners:
                 raise BadInput(
-                    f"--roster {shown}: rows {owners[key]} and {number} both have the id {printable(key, 60)}"
+                    f"--roster {shown}: rows {owners[column, key]} and {number} both have the {column} "
+                    f"{printable(key, 60)}"
                 )
-            owners[key] = number
+            owners[column, key] = number
         students.append(student)
     return students
 
@@ -129,22 +132,31 @@ def matched(reports: Sequence[GradeReport], roster: Sequence[Student] | None) ->
     """Every student of the roster once, in its order, then the reports that it does not know.
 
     Raises:
-        BadInput: two submissions are one student's.
+        BadInput: two submissions are one student's, or a submission could be that of two.
     """
     if roster is None:
         return [Entry(report) for report in reports]
-    owners = {key: student for student in roster for key in student.keys}
+    owners: dict[str, list[Student]] = {}
+    for student in roster:
+        for key in set(student.keys.values()):
+            owners.setdefault(key, []).append(student)
     by_student: dict[Student, GradeReport] = {}
     strangers = []
     for report in reports:
-        owner = owners.get(folded(report.submission.id))
-        if owner is None:
+        candidates = owners.get(folded(report.submission.id), [])
+        if not candidates:
             strangers.append(Entry(report, listed=False))
-        elif owner in by_student:
+            continue
+        owner = candidates[0]
+        if len(candidates) > 1:
+            raise BadInput(
+                f"{printable(report.submission.id, 60)}: an id of {owner.shown} and of {candidates[1].shown}; "
+                "give the roster a column submission"
+            )
+        if owner in by_student:
             raise BadInput(
                 f"{owner.shown}: two submissions, {printable(by_student[owner].submission.id, 60)} and "
                 f"{printable(report.submission.id, 60)}; name the one that counts"
             )
-        else:
-            by_student[owner] = report
+        by_student[owner] = report
     return [Entry(by_student.get(student), student) for student in roster] + strangers
