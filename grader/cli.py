@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 import grader
+from grader.exports import cli as grades_out
 from grader.kit import Kit, KitNotFound, check_specs, find_exercise, find_kit
 from grader.printable import printable
 from grader.refusal import INTERRUPTED, USAGE_ERROR, BadInput
@@ -380,6 +381,10 @@ def trace(
     raise typer.Exit(
         run(find_kit(), files, card, architecture, batch, sequence, dtype, submission, out, as_json)
     )
+
+
+app.command()(grades_out.export)
+app.command()(grades_out.feedback)
 
 
 if __name__ == "__main__":

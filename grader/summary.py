@@ -5,6 +5,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader.exports.plain import cell
 from grader.report import GradeReport, Outcome
 
 
@@ -67,7 +68,9 @@ def summary_csv(rows: Sequence[Row]) -> str:
     )
     for row in rows:
         if not row.graded or row.report is None:
-            writer.writerow([row.id, "", "", "", "", "", *[""] * len(exercises), "", _no_formula(row.note)])
+            writer.writerow(
+                [cell(row.id), "", "", "", "", "", *[""] * len(exercises), "", cell(row.note, 2000)]
+            )
             continue
         report = row.report
         by_id = {each.id: each for each in report.exercises}
@@ -79,7 +82,7 @@ def summary_csv(rows: Sequence[Row]) -> str:
             cells.append("" if undecided or each is None else f"{each.points:g}")
         writer.writerow(
             [
-                row.id,
+                cell(row.id),
                 f"{report.points - extra:g}",
                 f"{report.max_points:g}",
                 f"{extra:g}",
@@ -87,11 +90,7 @@ def summary_csv(rows: Sequence[Row]) -> str:
                 "yes" if report.provisional else "no",
                 *cells,
                 report.environment.isolation,
-                _no_formula(row.note),
+                cell(row.note, 2000),
             ]
         )
     return stream.getvalue()
-
-
-def _no_formula(text: str) -> str:
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
