@@ -48,7 +48,7 @@ class Plan(Model):
     resolution: float = Field(default=1.05, gt=1)
     """Widest interval of a ratio, high over low, that may straddle full credit."""
     budget_s: float = Field(default=SUBMISSION_BUDGET_S / ATTEMPTS, gt=0)
-    """Device seconds of one attempt."""
+    """Device seconds of one attempt, the first calls that compile and tune included."""
     calls: int = Field(default=5, ge=1)
     """In a block; fewer where the submission is so slow that the budget would not hold the quads that it takes."""
     quads_a_look: int = Field(default=4, ge=1)
@@ -142,7 +142,12 @@ def grade(
 
 
 def _warm_up(run: Interleaved, states: Sequence[_Shape], plan: Plan) -> None:
-    """The baseline alone at every shape, then the submission's first calls; sizes the blocks."""
+    """The baseline alone at every shape, then the submission's first calls; sizes the blocks.
+
+    Raises:
+        _Ended: the submission's first calls took the whole budget.
+        DeviceError: device, baseline or clock failed.
+    """
     costs_s = []
     for state in states:
         warm = run.warm_up(state.shape, plan.calls)
@@ -150,6 +155,12 @@ def _warm_up(run: Interleaved, states: Sequence[_Shape], plan: Plan) -> None:
         costs_s.append(warm.baseline_cost_s)
     for state, baseline_s in zip(states, costs_s, strict=True):
         call_s = 2 * (baseline_s + run.warm_up_submission(state.shape))
+        if run.used_s > plan.budget_s:
+            raise _Ended(
+                TimingOutcome.INCONCLUSIVE,
+                f"the first calls, in which kernels are compiled and tuned, held the GPU for {run.used_s:.0f} s of "
+                f"{plan.budget_s:.0f} s, and nothing is left to measure in: try fewer configs",
+            )
         # An interval is finite from 15 quads on, and one that decides takes a few more.
         affordable = plan.budget_s / (len(states) * 32 * call_s)
         state.calls = max(1, min(plan.calls, int(affordable)))

@@ -6,7 +6,9 @@ drift of the logarithm of the clock rate that is linear over a quad cancels in
     log ratio = (log s₁ + log s₂ − log b₁ − log b₂) / 2
 
 with s and b the medians of the submission's and the baseline's blocks, each less the median empty call of that quad.
-So a quad's ratio has the run's true ratio as its median whatever the clocks do between quads.
+So a quad's ratio has the run's true ratio as its median whatever the clocks do between quads. What one block leaves
+to the next, as heat or in a cache, does not cancel: L2 is emptied, and `grading` compares the baseline beside the
+submission with what it took before the submission ever ran.
 """
 
 import math

@@ -41,6 +41,8 @@ class Truth:
     """What a call costs beside: it is in every time."""
     noise: float = 0.02
     """Standard deviation of the logarithm of a call's time."""
+    tuning_s: float = 0.0
+    """What the submission's first call of a shape takes more."""
     drift_per_s: float = 0.0
     """Slope of the logarithm of both sides' times."""
     wander: float = 0.0
@@ -75,6 +77,7 @@ class SimulatedDevice:
         self._wandered = 0.0
         self._cold = False
         self._submission_ran = False
+        self._tuned: set[str] = set()
         self.blocks: list[What] = []
         """Which blocks were asked for, in order."""
 
@@ -120,6 +123,9 @@ class SimulatedDevice:
             times[0] *= truth.warm
         self._cold = False
         times += truth.empty_s * np.exp(self._random.normal(0.0, truth.noise, calls))
+        if what == "submission" and shape.label not in self._tuned:
+            self._tuned.add(shape.label)
+            times[0] += truth.tuning_s
         began_s = self._now_s
         ends_s = began_s + np.cumsum(times + FLUSH_S)
         self._now_s = float(ends_s[-1])

@@ -14,10 +14,10 @@ QUIET = {"noise": 1e-6}
 FORWARD = SHAPES[0]
 
 
-def quads(truth, count=8, seed=0):
+def quads(truth, count=8, seed=0, calls=5):
     device = SimulatedDevice(truth, seed)
     run = Interleaved(device, random.Random(seed))
-    return [run.quad(FORWARD, 5) for _ in range(count)], device
+    return [run.quad(FORWARD, calls) for _ in range(count)], device
 
 
 def test_every_quad_is_abba_or_baab_after_an_empty_block_and_the_choice_is_not_foreseen():
@@ -45,7 +45,7 @@ def test_what_an_empty_call_costs_is_taken_off():
 
 
 def test_l2_is_emptied_before_every_block():
-    cold, _ = quads(Truth(noise=1e-6, warm=0.01), count=1)
+    cold, _ = quads(Truth(warm=0.01, **QUIET), count=1, calls=1)
     assert cold[0].baseline_s == pytest.approx(1.5e-3, rel=1e-3)
 
 

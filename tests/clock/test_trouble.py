@@ -34,6 +34,7 @@ TROUBLES = {
     "the clock jumps a little": (Truth(jumps=((AMID, 0.003),)), "grader_error", "it jumped"),
     "the clock becomes no number": (Truth(jumps=((AMID, math.nan),)), "grader_error", "it jumped"),
     "noise without end": (Truth(noise=1.5), "inconclusive", "not known well enough"),
+    "tuning without end": (Truth(tuning_s=1.55), "inconclusive", "held the GPU for 6 s of 6 s"),
     "a slower baseline": (Truth(beside=1.3), "inconclusive", "times as long beside the submission"),
     "a time that is NaN": (Truth(reading=math.nan), "grader_error", "a call took nan s"),
     "a time that is infinite": (Truth(reading=math.inf), "grader_error", "a call took inf s"),
@@ -71,6 +72,12 @@ def test_a_short_throttle_is_dropped_said_and_scored_rightly():
     assert sum(each.quads for shape in troubled.shapes for each in shape.dropped) >= 4
     assert troubled.device_s > calm.device_s
     assert troubled.sm_clock_mhz.low < troubled.sm_clock_mhz.high
+
+
+def test_first_calls_that_compile_and_tune_are_paid_for_and_not_timed():
+    tuned = graded(Truth(ratio=1.0, tuning_s=5.0))
+    assert (tuned.outcome, tuned.share) == ("scored", 1)
+    assert 20 < tuned.device_s < 30
 
 
 def test_pending_is_queued_again_twice_and_then_listed_for_staff():
