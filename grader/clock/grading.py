@@ -65,7 +65,7 @@ class _Shape:
     calls: int = 1
     cost_s: float = 0.0
     """Longest that a quad held the device, a guess before the first."""
-    alone_s: float = math.nan
+    alone_s: tuple[float, ...] = ()
     quads: list[Quad] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
 
@@ -150,8 +150,8 @@ def _warm_up(run: Interleaved, states: Sequence[_Shape], plan: Plan) -> None:
     """
     costs_s = []
     for state in states:
-        warm = run.warm_up(state.shape, plan.calls)
-        state.alone_s = warm.baseline_s
+        warm = run.warm_up(state.shape)
+        state.alone_s = warm.alone_s
         costs_s.append(warm.baseline_cost_s)
     for state, baseline_s in zip(states, costs_s, strict=True):
         call_s = 2 * (baseline_s + run.warm_up_submission(state.shape))
@@ -189,13 +189,7 @@ def _measure(
         timings = [state.timing(threshold, alpha) for state in states]
         undecided = _undecided(timings, threshold, plan)
     for state in states:
-        beside_s = median([quad.baseline_s for quad in state.quads] or [math.nan])
-        if beside_s > state.alone_s * plan.baseline_drift:
-            raise _Ended(
-                TimingOutcome.INCONCLUSIVE,
-                f"{state.shape.label}: the baseline took {beside_s / state.alone_s:.2f} times as long beside the "
-                "submission as before it; something may run on between its calls",
-            )
+        _baseline_undisturbed(state, plan, alpha)
 
 
 def _add_quad(run: Interleaved, state: _Shape) -> None:
@@ -227,6 +221,22 @@ def _believable(state: _Shape, alpha: float) -> None:
             TimingOutcome.INTEGRITY,
             f"{state.shape.label}: a call took {max(ends.high, 0.0) * 1e6:.0f} µs at the most, and the GPU needs "
             f"{floor_us:.0f} µs for it with every unit at its peak",
+        )
+
+
+def _baseline_undisturbed(state: _Shape, plan: Plan, alpha: float) -> None:
+    """Hold the baseline between the submission's blocks against what it took before that ever ran.
+
+    Raises:
+        _Ended: it is slower by more than `Plan.baseline_drift`, noise aside.
+    """
+    alone_s = median_interval(state.alone_s, alpha).high
+    beside_s = median([quad.baseline_s for quad in state.quads] or [0.0])
+    if beside_s > alone_s * plan.baseline_drift:
+        raise _Ended(
+            TimingOutcome.INCONCLUSIVE,
+            f"{state.shape.label}: the baseline took {beside_s / alone_s:.2f} times as long beside the submission as "
+            "before it, or more; something may run on between its calls",
         )
 
 

@@ -23,9 +23,12 @@ from specs.timing import TimedShape
 CLOCK_TOLERANCE_S = 1e-3
 """By which both clocks may differ over a block: the time of reading them, a context switch of the judge included."""
 CLOCK_TOLERANCE = 1e-3
-"""And by which share: twice the 500 ppm by which NTP slews a clock at the most (RFC 5905, section 11.3)."""
+"""And by which share: twice the 500 ppm by which Linux slews a clock at the most (MAXFREQ of timex.h)."""
 WARM_UP_CALLS = 3
 """Before a side's first block of a shape: compiles, allocates, autotunes."""
+
+ALONE_CALLS = 20
+"""Of the baseline before the submission runs: their median has an interval from 15 on, as levels are here."""
 
 
 class Quad(NamedTuple):
@@ -44,8 +47,8 @@ class Quad(NamedTuple):
 class WarmUp(NamedTuple):
     """What a shape costs before anything counts."""
 
-    baseline_s: float
-    """A call of the baseline before the submission was ever run; NaN where that was troubled."""
+    alone_s: tuple[float, ...]
+    """Calls of the baseline before the submission was ever run, the empty call taken off; none if troubled."""
     baseline_cost_s: float
     """For which a call holds the device: its inputs, the flush and the check included."""
 
@@ -77,7 +80,7 @@ class Interleaved:
         """The same in a secret order."""
         return self._order.sample(list(shapes), len(shapes))
 
-    def warm_up(self, shape: TimedShape, calls: int) -> WarmUp:
+    def warm_up(self, shape: TimedShape) -> WarmUp:
         """Time the baseline alone; call it for every shape before the submission runs at all.
 
         Raises:
@@ -85,12 +88,12 @@ class Interleaved:
         """
         self._block("baseline", shape, WARM_UP_CALLS)
         before = self._last
-        empty_s = median(self._block("empty", shape, calls))
+        empty_s = median(self._block("empty", shape, ALONE_CALLS))
         began_s = self._last.witness_s
-        times = self._block("baseline", shape, calls)
-        cost_s = (self._last.witness_s - began_s) / calls
-        alone_s = median(times) - empty_s
-        return WarmUp(math.nan if before.trouble or self._last.trouble else alone_s, cost_s)
+        times = self._block("baseline", shape, ALONE_CALLS)
+        cost_s = (self._last.witness_s - began_s) / ALONE_CALLS
+        troubled = before.trouble or self._last.trouble
+        return WarmUp(() if troubled else tuple(time_s - empty_s for time_s in times), cost_s)
 
     def warm_up_submission(self, shape: TimedShape) -> float:
         """Let the submission compile and tune itself; for how many seconds its last call held the device.

@@ -6,7 +6,7 @@ import statistics
 
 import pytest
 
-from grader.clock.interleave import WARM_UP_CALLS, Interleaved
+from grader.clock.interleave import ALONE_CALLS, Interleaved
 from grader.clock.simulated import SimulatedDevice
 from tests.clock.worlds import LOCKED, SHAPES, Episode, Throttle, Truth, graded
 
@@ -69,10 +69,12 @@ def test_a_throttle_reason_that_nobody_knows_yet_is_trouble():
 def test_the_baseline_is_timed_alone_before_the_submission_runs_at_all():
     device = SimulatedDevice(Truth(), 0)
     run = Interleaved(device, random.Random(0))
-    warm = run.warm_up(FORWARD, 5)
+    warm = run.warm_up(FORWARD)
     assert device.blocks == ["baseline", "empty", "baseline"]
-    assert warm.baseline_s == pytest.approx(1.5e-3, rel=0.05)
-    assert WARM_UP_CALLS > 0
+    assert len(warm.alone_s) == ALONE_CALLS
+    assert statistics.median(warm.alone_s) == pytest.approx(1.5e-3, rel=0.05)
+    throttled = SimulatedDevice(Truth(episodes=(Episode(throttle=Throttle.POWER_CAP),)), 0)
+    assert Interleaved(throttled, random.Random(0)).warm_up(FORWARD).alone_s == ()
 
 
 def test_the_same_seed_measures_the_same_and_another_one_does_not():
