@@ -40,7 +40,7 @@ def test_five_per_cent_outside_never_gains_full_marks(world, curve):
 
 
 def test_the_interval_of_a_scored_share_holds_the_true_one_and_is_narrow():
-    for seed in range(20):
+    for seed in range(10):
         verdict = graded(Truth(ratio=1.4, **ROUGH), seed)
         assert verdict.interval.low <= CURVE.share(1.4) <= verdict.interval.high == verdict.share
         assert verdict.interval.width <= 1 / 20 + 1e-12

@@ -51,7 +51,7 @@ TROUBLES = {
 }
 
 
-@pytest.mark.parametrize("ratio", [0.9, 1.1, 1.7, 5.0])
+@pytest.mark.parametrize("ratio", [0.9, 1.1, 5.0])
 @pytest.mark.parametrize(("truth", "outcome", "words"), TROUBLES.values(), ids=TROUBLES)
 def test_trouble_leaves_the_points_pending_and_says_why(truth, outcome, words, ratio):
     truth = Truth(**{**vars(truth), "ratio": ratio})
@@ -81,7 +81,7 @@ def test_first_calls_that_compile_and_tune_are_paid_for_and_not_timed():
 
 @pytest.mark.parametrize("noise", [0.06, 0.2])
 def test_noise_alone_does_not_look_like_a_slower_baseline(noise):
-    verdicts = [graded(Truth(ratio=3.0, noise=noise), seed) for seed in range(50)]
+    verdicts = [graded(Truth(ratio=3.0, noise=noise), seed) for seed in range(20)]
     assert {verdict.outcome for verdict in verdicts} == {TimingOutcome.SCORED}
 
 
