@@ -258,6 +258,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         raise
     finally:
         timer.cancel()
+        if timer.is_alive():  # it may be speaking, and has to give the terminal back before anybody else writes
+            timer.join(timeout=5)
 
 
 def _say_still_running(item: pytest.Item) -> threading.Timer:
