@@ -258,7 +258,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         raise
     finally:
         timer.cancel()
-        if timer.is_alive():  # it may be speaking, and has to give the terminal back before anybody else writes
+        if timer.is_alive():  # it may be speaking: nobody else can write before the terminal is given back
             timer.join(timeout=5)
 
 

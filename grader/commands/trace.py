@@ -265,7 +265,7 @@ def _step_table(steps: Sequence[tuple[StepBreakdown, Remedy]]) -> Table:
 
 
 def _remedies(steps: Sequence[tuple[StepBreakdown, Remedy]]) -> list[str]:
-    """A line for each remedy with the steps that it is for, and one for each step whose parts do not add up."""
+    """A line for each remedy with the steps that it is for, and one for each step whose parts cannot be."""
     lines = []
     for name in dict.fromkeys(remedy.name for _, remedy in steps):
         these = [(breakdown.step, float(remedy.share)) for breakdown, remedy in steps if remedy.name == name]
@@ -274,6 +274,11 @@ def _remedies(steps: Sequence[tuple[StepBreakdown, Remedy]]) -> list[str]:
         which = "" if len(these) == len(steps) else f" in step{'s' * (len(these) > 1)} {_listed(these)}"
         lines.append(f"{name}{which}: {_SAYS[name].format(share=share)}")
     for breakdown, _ in steps:
+        below = [word for word, name in _SHARES.items() if float(getattr(breakdown, name)) < 0]
+        if below:
+            lines.append(
+                f"step {breakdown.step}: below 0: {', '.join(below)}; more was taken off than there is"
+            )
         total, duration = float(breakdown.total_s), float(breakdown.duration_s)
         if abs(total - duration) > 1e-6:
             lines.append(
