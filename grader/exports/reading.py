@@ -4,6 +4,7 @@ A report.json proves nothing by itself, since anybody can write one. It is read 
 put it: in a folder named after the submission, beside a summary.csv.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from grader.report import GradeReport, ReportUnreadable, read_report
 from grader.summary import Row
 
 _REPORT = "report.json"
+_ROUNDING = 1e-6
 
 
 def read_reports(places: Sequence[Path]) -> list[GradeReport]:
@@ -73,6 +75,11 @@ def _trusted(path: Path) -> GradeReport:
             f"{shown}: is the report of {printable(report.submission.id, 60)}, which is not its folder's name; "
             "a report that was moved is not trusted"
         )
+    names = [each.id for each in report.exercises]
+    for each in report.exercises:
+        sums = (each.points, each.pending_points, each.max_points - each.points - each.pending_points)
+        if names.count(each.id) > 1 or not all(math.isfinite(part) and part > -_ROUNDING for part in sums):
+            raise BadInput(f"{shown}: the points of {printable(each.id, 60)} cannot be; grade it again")
     return report
 
 

@@ -4,6 +4,7 @@ A trace is somebody else's file. What it can cost is bounded before a parser see
 deep it nests (ijson keeps a path whose length is the depth, squared memory in all), the bytes without an event.
 """
 
+import decimal
 import gzip
 import re
 import zlib
@@ -28,6 +29,9 @@ MOST_BYTES = 4 << 30
 MOST_BYTES_WITHOUT_EVENT = 16 << 20
 MOST_DEPTH = 64
 """Real traces have seven levels: the shapes of a list of tensors among an event's args."""
+MOST_DIGITS = 300
+"""Of a number: a float has no more, and an integer of thousands ends ijson's process."""
+_TOO_LARGE = re.compile(rb"[0-9]{%d}" % (MOST_DIGITS + 1))
 _CHUNK = 1 << 17
 _GZIP = b"\x1f\x8b"
 _DEVICE_WORK = re.compile(rb'"cat"\s*:\s*"(?:kernel|gpu_memcpy|gpu_memset)"')
@@ -56,6 +60,7 @@ class _Guarded:
         """Whether a backslash at the end of the last part is about the first character of the next."""
         self._inside_string = False
         self._depth = 0
+        self._tail = b""
 
     def read(self, wanted: int = _CHUNK) -> bytes:
         """Some bytes, none at the end, whatever number is wanted: but for 0, by which ijson asks for the type."""
@@ -68,6 +73,12 @@ class _Guarded:
         if self.read_bytes - self.event_at > MOST_BYTES_WITHOUT_EVENT:
             raise BadInput(
                 f"{self._shown}: {_size(MOST_BYTES_WITHOUT_EVENT)} without an event, no trace of the PyTorch profiler"
+            )
+        seam = self._tail + chunk
+        self._tail = seam[-MOST_DIGITS:]
+        if _TOO_LARGE.search(seam):
+            raise BadInput(
+                f"{self._shown}: a number of more than {MOST_DIGITS} digits, no trace of the PyTorch profiler"
             )
         if self._deepest(chunk) > MOST_DEPTH:
             raise BadInput(
@@ -167,6 +178,10 @@ def events(path: Path, floats: bool = True) -> Iterator[Any]:
             for event in ijson.items(guarded, prefix, use_float=floats):
                 guarded.event_at = guarded.read_bytes
                 yield event
+        except decimal.InvalidOperation:  # an exponent of twenty digits
+            raise BadInput(
+                f"{shown}: a number that no float holds, no trace of the PyTorch profiler"
+            ) from None
         except (ijson.JSONError, UnicodeDecodeError) as error:
             if floats and "overflow" in str(error):
                 raise LongNumber from None
@@ -190,7 +205,7 @@ def head(path: Path) -> Head:
                     found.world_size = int(value) if 0 <= value < 1_000_000 else None
                 elif prefix == "deviceProperties.item.name" and event == "string":
                     devices.append(value)
-        except (ijson.JSONError, UnicodeDecodeError):
+        except (ijson.JSONError, UnicodeDecodeError, decimal.InvalidOperation):
             pass  # `events` says what is wrong with the file
     found.devices = tuple(devices)
     return found

@@ -72,6 +72,23 @@ def test_a_report_that_is_no_grade_is_refused(tmp_path, change, said):
     assert "report.json" in line
 
 
+@pytest.mark.parametrize("points", [float("nan"), float("inf"), -5, 999])
+def test_points_that_cannot_be_are_refused(tmp_path, points):
+    path = written(tmp_path, good()) / "ada" / "report.json"
+    tree = json.loads(path.read_text())
+    tree["exercises"][0]["points"] = points
+    path.write_text(json.dumps(tree))
+    assert "points of" in refused(tmp_path) or "not a report of this version" in refused(tmp_path)
+
+
+def test_an_exercise_that_is_listed_twice_is_refused(tmp_path):
+    path = written(tmp_path, good()) / "ada" / "report.json"
+    tree = json.loads(path.read_text())
+    tree["exercises"].append(tree["exercises"][0])
+    path.write_text(json.dumps(tree))
+    assert "points of" in refused(tmp_path)
+
+
 def test_a_report_from_a_submission_is_not_trusted(tmp_path):
     out = written(tmp_path / "submissions", good())
     (out / "summary.csv").unlink()

@@ -186,6 +186,14 @@ def test_operators_and_waits_by_the_ten_thousand_take_no_time_to_match(read):
     assert (kernel.launches, kernel.total_s) == (20_000, pytest.approx(0.04))
 
 
+@pytest.mark.parametrize("number", ["9" * 4301, "1" + "0" * 309, "-" + "9" * 5000, "1E+99999999999999999999"])
+@pytest.mark.parametrize("field", ["ts", "x"])
+def test_a_number_that_no_float_holds_is_refused(refused, number, field):
+    """Thousands of digits end ijson's process; an exponent of twenty is more than decimal takes."""
+    event = '{"ph": "X", "cat": "kernel", "name": "gemm", "dur": 1, ' + f'"{field}": {number}}}'
+    assert "a number " in refused('{"traceEvents": [' + event + "]}")
+
+
 def test_deep_nesting_is_refused_before_it_costs_anything(refused):
     deep = "[" * 1_000_000
     assert "nests deeper than 64 levels" in refused(deep)
