@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.audit import audited
 from grader.checks.verdicts import environment
 from grader.intake import StagedSubmission, SubmissionRefused, stage, submission_id
 from grader.judge import Task
@@ -172,6 +173,7 @@ def _grade_one(
             return Row(name, report, note_on(report))
         if order.only:
             report = _merged(before, report)
+    report = report.model_copy(update={"review": audited(staged.root, staged.files)})
     write_report(report, report_path)
     shutil.rmtree(scratch, ignore_errors=True)
     return Row(name, report, note_on(report))

@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from pydantic import BaseModel
@@ -20,6 +19,7 @@ from grader.calls.official import SandboxedRunner, stage_kit
 from grader.checks.verdicts import Judge
 from grader.kit import find_kit
 from grader.report import GradeReport, SubmissionInfo, write_report
+from grader.sandbox import Level
 from grader.session import Installed, arguments
 
 
@@ -34,7 +34,7 @@ class Task(BaseModel):
     """A folder of this judge's own."""
     report: Path
     info: SubmissionInfo
-    isolation: Literal["process", "sandbox"]
+    isolation: Level
     seed_hex: str
     assignments: tuple[str, ...]
     only: tuple[str, ...] = ()

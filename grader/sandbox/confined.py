@@ -11,12 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Literal
 
-from grader.sandbox import bubblewrap, seccomp
+from grader.sandbox import bubblewrap, other_user, seccomp
 from grader.sandbox.availability import available
 from grader.sandbox.limits import Limits
 from grader.sandbox.tree import Process, Tree, adopt_orphans, lock_own_memory, resident_bytes, spawning
 
-Level = Literal["process", "sandbox"]
+Level = Literal["process", "user", "sandbox"]
 
 # In this time a memory bomb overshoots 512 MB by 16 MB and a fork bomb reaches 140 processes.
 _LOOK_INTERVAL_S = 0.02
@@ -48,12 +48,13 @@ def launch(
     would be taken for the worker's orphan.
 
     Args:
-        level: "sandbox" (bubblewrap) or "process" (another process of the same user, for honest code).
+        level: "sandbox" (bubblewrap), "user" (another user; this process is root) or "process" (another process of
+            the same user, for honest code).
         kit: folder with the worker's code, staged; seen as /kit in the sandbox.
         submission: folder with one staged submission; seen as /submission.
         entry: path of the script inside `kit`.
         hide: host paths that must not be seen even where a system folder that is shown contains them. The
-            process level cannot hide anything.
+            process level cannot hide anything, the user level not what is open to every user.
         bwrap: the binary to use in place of the one that is found.
 
     Raises:
@@ -71,6 +72,8 @@ def launch(
             binary = available(bwrap).require()
             return _launch_in_sandbox(binary, kit, submission, entry, wire, limits, argv, hide)
         lock_own_memory()
+        if level == "user":
+            return _launch_as_other_user(kit, submission, entry, wire, limits, argv)
         return _launch_as_process(kit, submission, entry, wire, limits, argv)
 
 
@@ -117,13 +120,37 @@ def _launch_as_process(
         raise
 
 
+def _launch_as_other_user(
+    kit: Path, submission: Path, entry: str, wire: socket.socket, limits: Limits, argv: Sequence[str]
+) -> "Confined":
+    quarters = other_user.move_in(kit, submission)
+    worker = bubblewrap.python_command(
+        str(quarters.kit / entry),
+        wire_fd=wire.fileno(),
+        site=str(bubblewrap.site_packages()),
+        submission=str(quarters.submission),
+        limits_json=limits.worker_json(judge_pid=os.getpid()),
+    )
+    try:
+        return Confined([*worker, *argv], [wire.fileno()], limits, home=quarters.home, quarters=quarters)
+    except BaseException:
+        quarters.clear()
+        raise
+
+
 class Confined:
     """One worker and everything that it starts, held to its limits by a watchdog thread; made by `launch`."""
 
     def __init__(
-        self, command: Sequence[str], descriptors: Sequence[int], limits: Limits, home: Path | None
+        self,
+        command: Sequence[str],
+        descriptors: Sequence[int],
+        limits: Limits,
+        home: Path | None,
+        quarters: other_user.Quarters | None = None,
     ) -> None:
-        """`home` is the worker's temporary folder at the process level, None in the sandbox."""
+        """`home` is the worker's temporary folder, None in the sandbox; `quarters` are those of another user."""
+        self._quarters = quarters
         self._limits = limits
         self._home = home
         self._killed_because: str | None = None
@@ -142,6 +169,9 @@ class Confined:
                 bufsize=0,
                 pass_fds=descriptors,
                 start_new_session=True,
+                user=quarters.uid if quarters else None,
+                group=quarters.uid if quarters else None,
+                extra_groups=[] if quarters else None,
             )
             self._tree = Tree(self._process.pid)
         assert self._process.stdout is not None
@@ -191,6 +221,8 @@ class Confined:
         self._drain.join(timeout=1.0)
         if self._home is not None:
             _remove(self._home)
+        if self._quarters is not None:
+            self._quarters.clear()
         if not gone:
             raise RuntimeError(f"worker {self.pid} cannot be ended: a process of it is stuck in the kernel")
 

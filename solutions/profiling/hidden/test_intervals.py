@@ -53,7 +53,7 @@ def test_any_touching_and_empty_intervals(submission, expect, oracle, rng):
 
 def events_of(rng, **options):
     """A short drawn trace, without most of its launches and arrows."""
-    events = make_trace(rng.randrange(10**6), steps=1, step_ns=1_000_000, **options)[0]["traceEvents"]
+    events = make_trace(rng.getrandbits(48), steps=1, step_ns=1_000_000, **options)[0]["traceEvents"]
     noise = ("ac2g", "cuda_runtime", "hip_runtime", "cpu_op")
     return [event for event in events if event.get("cat") not in noise or rng.random() < 0.1]
 
