@@ -1,209 +1,56 @@
 """What a submission imports and calls that deserves a look, by its syntax; advice for staff and never a verdict.
 
 Nothing is judged by it: an attack can be written without any of these words, and honest code may have a reason for
-each. `audited` parses in a process of its own, since source can be written that ends the interpreter that parses it.
+each. The source is parsed in a process of its own, since source can be written that ends the interpreter that parses
+it; the words are in `audit_reading`.
 """
 
-import ast
-import contextlib
+import functools
 import json
-import resource
 import subprocess
 import sys
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from grader.printable import printable
 from grader.report import ReviewNote
+from specs import model_names, recipes
+from specs.published import published
 
-MOST_NOTES = 100
+_READING = Path(__file__).with_name("audit_reading.py")
 _TIMEOUT_S = 20.0
-_MEMORY_BYTES = 2 << 30
-
-# A dotted name, or the beginning of one, to what to say of its import or call.
-_LOOK = {
-    "ctypes": "reaches memory by address",
-    "cffi": "reaches memory by address",
-    "gc.get_objects": "searches all objects of the process",
-    "gc.get_referrers": "searches all objects of the process",
-    "inspect.currentframe": "reads callers' frames",
-    "inspect.stack": "reads callers' frames",
-    "inspect.getouterframes": "reads callers' frames",
-    "sys._getframe": "reads callers' frames",
-    "sys._current_frames": "reads callers' frames",
-    "sys.settrace": "watches the interpreter",
-    "sys.setprofile": "watches the interpreter",
-    "sys.addaudithook": "watches the interpreter",
-    "sys.modules": "reaches or replaces other modules",
-    "os.fork": "starts processes by hand",
-    "os.forkpty": "starts processes by hand",
-    "os._exit": "ends its process",
-    "os.abort": "ends its process",
-    "os.kill": "signals processes",
-    "signal.pthread_sigmask": "blocks signals",
-    "socket": "opens sockets",
-    "asyncio.open_connection": "opens sockets",
-    "http.client": "opens sockets",
-    "urllib.request": "opens sockets",
-    "requests": "opens sockets",
-    "ssl": "opens sockets",
-    "atexit": "runs code at the end",
-    "torch.nn.functional.scaled_dot_product_attention": "calls the library's attention",
-    "torch.nn.MultiheadAttention": "calls the library's attention",
-    "torch.nn.attention": "calls the library's attention",
-    "flash_attn": "calls the library's attention",
-    "xformers": "calls the library's attention",
-    "_rooflab_worker": "reaches for the grader",
-    "grader": "reaches for the grader",
-    "solutions": "reaches for the grader",
-}
-_NOTE = {
-    "gc": "steers or searches the collector",
-    "inspect": "inspects code",
-    "importlib": "imports by name",
-    "multiprocessing": "starts processes",
-    "subprocess": "starts processes",
-    "os.system": "starts processes",
-    "os.popen": "starts processes",
-    "threading": "starts threads",
-    "concurrent.futures": "starts threads or processes",
-    "signal": "handles signals",
-    "pickle": "reads or writes pickles",
-    "marshal": "reads or writes code",
-    "resource": "changes limits",
-}
-_BUILTINS_THAT_RUN_TEXT = ("exec", "eval", "compile", "__import__")
-_ATTRIBUTES = {
-    "f_locals",
-    "f_back",
-    "__globals__",
-    "__code__",
-    "__subclasses__",
-    "__reduce__",
-    "__reduce_ex__",
-}
-_PLACES = ("/proc/", ".rooflab", "course-seed", "solutions/", "/hidden/")
+_LARGE = 100_000.0  # as there
+_NOTES = TypeAdapter(tuple[ReviewNote, ...])
 
 
 def audited(root: Path, files: Sequence[str]) -> tuple[ReviewNote, ...]:
-    """The notes on a submission's files, by file and line; one note where they cannot be read at all."""
-    command = [sys.executable, "-P", "-m", "grader.audit", str(root)]
+    """The notes on a submission's files, looks first; one note where they cannot be read at all."""
+    names, numbers = published_cases()
+    task = {"root": str(root), "files": list(files), "names": sorted(names), "numbers": sorted(numbers)}
+    command = [sys.executable, "-I", "-S", "-B", str(_READING)]
     try:
         done = subprocess.run(
-            command,
-            input=json.dumps(list(files)),
-            capture_output=True,
-            text=True,
-            timeout=_TIMEOUT_S,
-            cwd=Path(__file__).resolve().parent.parent,
+            command, input=json.dumps(task), capture_output=True, text=True, timeout=_TIMEOUT_S
         )
-        return TypeAdapter(tuple[ReviewNote, ...]).validate_json(done.stdout)
-    except (subprocess.TimeoutExpired, ValidationError):
-        return (
-            ReviewNote(
-                file="", line=0, weight="look", what="cannot be audited: its source ends what reads it"
-            ),
-        )
+        found = _NOTES.validate_json(done.stdout)
+    except subprocess.TimeoutExpired:
+        why = f"reading its source takes longer than {_TIMEOUT_S:g} s"
+    except ValidationError:  # a signal for what ends the interpreter, an exit code for a fault of our own
+        why = "its source ends what reads it" if done.returncode < 0 else "the audit itself failed"
+    else:
+        return tuple(_shown(each) for each in found)
+    return (ReviewNote(file="", line=0, weight="look", what=f"cannot be audited: {why}"),)
 
 
-def notes_on(file: str, source: str | bytes) -> list[ReviewNote]:
-    """The notes on one file's source, by line, each once."""
-    shown = printable(file, 200)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of syntax: about the student's source, on our stderr
-            tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = getattr(error, "lineno", None) or 0
-        return [
-            ReviewNote(
-                file=shown, line=line, weight="note", what=f"cannot be parsed ({type(error).__name__})"
-            )
-        ]
-    names = _names(tree)
-    found = {(line, weight, what) for node in ast.walk(tree) for line, weight, what in _on(node, names)}
-    return [
-        ReviewNote(file=shown, line=line, weight=weight, what=printable(what, 200))
-        for line, weight, what in sorted(found)
-    ]
+@functools.cache
+def published_cases() -> tuple[frozenset[str], frozenset[float]]:
+    """What a table of the visible tests' answers is made of: names of models and recipes, numbers of many digits."""
+    expected = (value.expected for value in published() if isinstance(value.expected, int | float))
+    numbers = frozenset(float(each) for each in expected if abs(each) >= _LARGE)
+    return frozenset({*model_names(), *recipes()}), numbers
 
 
-def _names(tree: ast.AST) -> dict[str, str]:
-    """What a bare name stands for, as far as the imports say."""
-    names = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for each in node.names:
-                names[each.asname or each.name.split(".")[0]] = (
-                    each.name if each.asname else each.name.split(".")[0]
-                )
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for each in node.names:
-                names[each.asname or each.name] = f"{node.module}.{each.name}"
-    return names
-
-
-def _on(node: ast.AST, names: dict[str, str]) -> Iterator[tuple[int, str, str]]:
-    if isinstance(node, ast.Import):
-        for each in node.names:
-            yield from _known(node.lineno, each.name, "imports")
-    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-        for each in node.names:
-            yield from _known(node.lineno, f"{node.module}.{each.name}", "imports")
-    elif isinstance(node, ast.Attribute):
-        if node.attr in _ATTRIBUTES:
-            yield node.lineno, "look", f"reaches inside frames, functions or types: {node.attr}"
-        dotted = _dotted(node, names)
-        if dotted:
-            yield from _known(node.lineno, dotted, "uses")
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        if node.func.id in _BUILTINS_THAT_RUN_TEXT and node.func.id not in names:
-            literal = bool(node.args) and isinstance(node.args[0], ast.Constant)
-            how = "of a literal" if literal else "of built text"
-            yield node.lineno, "note" if literal else "look", f"runs text as code: {node.func.id} {how}"
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        for place in _PLACES:
-            if place in node.value:
-                yield node.lineno, "look", f"names a place that is none of its business: {place}"
-
-
-def _known(line: int, dotted: str, verb: str) -> Iterator[tuple[int, str, str]]:
-    """The note on a dotted name, by its longest beginning that is listed."""
-    parts = dotted.split(".")
-    for length in range(len(parts), 0, -1):
-        name = ".".join(parts[:length])
-        for weight, listed in (("look", _LOOK), ("note", _NOTE)):
-            if name in listed:
-                yield line, weight, f"{verb} {name}: {listed[name]}"
-                return
-
-
-def _dotted(node: ast.Attribute, names: dict[str, str]) -> str:
-    """`os.fork` for an attribute of an imported name, "" for one of anything else."""
-    parts = [node.attr]
-    inner: ast.expr = node.value
-    while isinstance(inner, ast.Attribute):
-        parts.append(inner.attr)
-        inner = inner.value
-    if not isinstance(inner, ast.Name) or inner.id not in names:
-        return ""
-    return ".".join([names[inner.id], *reversed(parts)])
-
-
-def main() -> None:
-    """Read file names from standard input, write the notes to standard output; both JSON."""
-    with contextlib.suppress(OSError, ValueError):  # macOS has no such limit
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
-    root, found = Path(sys.argv[1]), []
-    for file in json.loads(sys.stdin.read()):
-        found += notes_on(file, (root / file).read_bytes())
-    # Looks first, lest a submission hide one behind a hundred notes.
-    kept = sorted(found, key=lambda each: (each.weight != "look", each.file, each.line))[:MOST_NOTES]
-    sys.stdout.write(json.dumps([each.model_dump() for each in kept]))
-
-
-if __name__ == "__main__":
-    main()
+def _shown(note: ReviewNote) -> ReviewNote:
+    return note.model_copy(update={"file": printable(note.file, 200), "what": printable(note.what, 200)})

@@ -1,16 +1,9 @@
-"""From check results to exercise results: points are the passed weight over the whole weight.
+"""From check results to exercise results: points are the passed weight over the whole weight."""
 
-Visible tests can be read, and so can be answered from a table of their answers. Where an exercise has hidden checks,
-visible ones therefore count only as far as hidden ones confirm them (`counted`).
-"""
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from grader.report import CheckResult, ExerciseResult, Outcome
 from specs.assignment import Assignment, Exercise
-
-CONFIRMS = 2.0
-"""A passed share of the hidden weight lets up to this many times that share of the visible weight count."""
 
 # When several things went wrong in one exercise, the first of these names it.
 _WORST_FIRST = (
@@ -33,8 +26,8 @@ def score(spec: Assignment, exercise: Exercise, checks: Sequence[CheckResult]) -
     An exercise without checks in this run is pending in full: nobody looked at it.
     """
     total = sum(check.weight for check in checks)
-    passed = counted(checks, lambda outcome: outcome is Outcome.PASSED)
-    at_most = counted(checks, lambda outcome: outcome is Outcome.PASSED or outcome.pending)
+    passed = sum(check.weight for check in checks if check.outcome is Outcome.PASSED)
+    pending = sum(check.weight for check in checks if check.outcome.pending)
     share = exercise.points / total if total else 0.0
     return ExerciseResult(
         id=f"{spec.name}.{exercise.id}",
@@ -42,28 +35,11 @@ def score(spec: Assignment, exercise: Exercise, checks: Sequence[CheckResult]) -
         outcome=overall(checks),
         points=round(passed * share, 6),
         max_points=exercise.points,
-        pending_points=round((at_most - passed) * share, 6) if total else exercise.points,
+        pending_points=round(pending * share, 6) if total else exercise.points,
         extra_credit=exercise.extra_credit,
         todo=exercise.todo,
         checks=tuple(checks),
     )
-
-
-def counted(checks: Sequence[CheckResult], counts: Callable[[Outcome], bool]) -> float:
-    """The weight of the checks whose outcome counts, of visible ones no more than hidden ones confirm.
-
-    With half of the hidden weight passed all that is visible counts, with a tenth a fifth of it, with nothing hidden
-    passed nothing. In a run without hidden checks, a self-check, nothing needs confirming.
-    """
-    visible, hidden = ([check for check in checks if check.hidden is kind] for kind in (False, True))
-    of_visible, of_hidden = (
-        sum(check.weight for check in some if counts(check.outcome)) for some in (visible, hidden)
-    )
-    most_hidden = sum(check.weight for check in hidden)
-    if not most_hidden:
-        return of_visible
-    confirmed = CONFIRMS * of_hidden / most_hidden * sum(check.weight for check in visible)
-    return of_hidden + min(of_visible, confirmed)
 
 
 def overall(checks: Iterable[CheckResult]) -> Outcome:

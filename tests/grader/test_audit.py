@@ -2,7 +2,8 @@
 
 import pytest
 
-from grader.audit import MOST_NOTES, audited, notes_on
+from grader.audit import audited, published_cases
+from grader.audit_reading import MOST_NOTES, notes_on
 from tests.adversarial.case import load_cases
 
 LOOKS = {
@@ -42,14 +43,29 @@ NOTHING = (
 
 @pytest.mark.parametrize("source", LOOKS)
 def test_what_deserves_a_look_is_named_with_its_line(source):
-    found = [each for each in notes_on("memory/state.py", source) if each.weight == "look"]
-    assert any(LOOKS[source] in each.what for each in found), found
-    assert all(1 <= each.line <= source.count("\n") + 1 for each in found)
+    found = [each for each in notes_on("memory/state.py", source) if each["weight"] == "look"]
+    assert any(LOOKS[source] in each["what"] for each in found), found
+    assert all(1 <= each["line"] <= source.count("\n") + 1 for each in found)
+
+
+TABLE = """
+ANSWERS = {"llama2-7b": 6_738_415_616, "gpt2": 124439808.0, "llama3-8b": 5}
+"""
+
+
+def test_a_table_of_published_answers_deserves_a_look():
+    """No check can tell one from honest partial work, which fails hidden checks too: see SECURITY.md."""
+    found = [each["what"] for each in notes_on("f.py", TABLE, *published_cases()) if each["weight"] == "look"]
+    assert "has a published answer as a number: 6,738,415,616" in found
+    assert "has a published answer as a number: 124,439,808.0" in found
+    assert "names published cases: gpt2, llama2-7b, llama3-8b" in found
+    (one,) = notes_on("f.py", "print('gpt2', 4096, 16, 1.5)", *published_cases())
+    assert one["weight"] == "note"
 
 
 @pytest.mark.parametrize("source", NOTES)
 def test_what_honest_code_does_every_day_is_a_note(source):
-    assert {each.weight for each in notes_on("f.py", source)} == {"note"}
+    assert {each["weight"] for each in notes_on("f.py", source)} == {"note"}
 
 
 @pytest.mark.parametrize("source", NOTHING)
@@ -60,7 +76,7 @@ def test_most_code_is_worth_no_word(source):
 @pytest.mark.parametrize("source", ["def (", "\0", b"\xff\xfe = 1", "(" * 10_000])
 def test_source_that_cannot_be_parsed_says_so(source):
     (note,) = notes_on("f.py", source)
-    assert note.what.startswith("cannot be parsed")
+    assert note["what"].startswith("cannot be parsed")
 
 
 def test_source_that_ends_who_parses_it_ends_a_process_of_its_own(tmp_path):
@@ -82,7 +98,7 @@ def test_no_honest_case_gets_more_than_a_note(tmp_path):
     from grader.intake import stage
     from grader.kit import find_kit
 
-    kit = find_kit()
+    kit, published = find_kit(), published_cases()
     looks = {}
     for case in (case for case in load_cases() if case.honest):
         for variant in case.variants:
@@ -91,6 +107,6 @@ def test_no_honest_case_gets_more_than_a_note(tmp_path):
             path = variant.build(tmp_path / name, kit.solutions)
             staged = stage(path, kit.editable(), tmp_path / "staged")
             for file in staged.files:
-                found = notes_on(file, (staged.root / file).read_bytes())
-                looks |= {(name, each.line): each.what for each in found if each.weight == "look"}
+                found = notes_on(file, (staged.root / file).read_bytes(), *published)
+                looks |= {(name, each["line"]): each["what"] for each in found if each["weight"] == "look"}
     assert looks == {}

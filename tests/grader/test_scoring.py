@@ -11,39 +11,8 @@ TEN = MEMORY.exercise("state_bytes_per_parameter")
 O = Outcome  # noqa: E741 - the tables below are read as tables
 
 
-def check(outcome: Outcome, weight: float = 1.0, hidden: bool = False) -> CheckResult:
-    return CheckResult(name="test_it", claim="It is.", outcome=outcome, weight=weight, hidden=hidden)
-
-
-def points(visible: float, hidden: float, waiting: Outcome = O.FAILED) -> tuple[float, float]:
-    """Of ten, with this share of a visible weight of 6 and of a hidden weight of 4 passed: earned, and pending."""
-    checks = [check(O.PASSED, 6 * visible), check(O.FAILED, 6 * (1 - visible))]
-    checks += [check(O.PASSED, 4 * hidden, hidden=True), check(waiting, 4 * (1 - hidden), hidden=True)]
-    result = score(MEMORY, TEN, checks)
-    return pytest.approx(result.points), pytest.approx(result.pending_points)
-
-
-def test_a_table_of_the_visible_answers_earns_nothing():
-    assert points(visible=1, hidden=0) == (0, 0)
-
-
-def test_visible_checks_count_as_far_as_hidden_ones_confirm_them():
-    assert points(visible=1, hidden=1) == (10, 0)
-    assert points(visible=0.5, hidden=0.5) == (5, 0)
-    assert points(visible=1, hidden=0.5) == (8, 0)
-    assert points(visible=1, hidden=0.25) == (3 + 1, 0)
-    assert points(visible=0.5, hidden=0.25) == (3 + 1, 0)
-    assert points(visible=0, hidden=1) == (4, 0)
-
-
-def test_a_self_check_has_nothing_hidden_to_be_confirmed_by():
-    assert score(MEMORY, TEN, [check(O.PASSED, 6), check(O.FAILED, 4)]).points == 6
-
-
-def test_what_waits_for_a_hidden_check_that_cannot_run_here_is_pending_with_it():
-    assert points(visible=1, hidden=0, waiting=O.NEEDS_GPU) == (0, 10)
-    assert points(visible=1, hidden=0.25, waiting=O.GRADER_ERROR) == (4, 6)
-    assert points(visible=0.5, hidden=0.5, waiting=O.NEEDS_TORCH) == (5, 2)
+def check(outcome: Outcome, weight: float = 1.0) -> CheckResult:
+    return CheckResult(name="test_it", claim="It is.", outcome=outcome, weight=weight)
 
 
 def test_points_are_the_passed_share_of_the_weight():
