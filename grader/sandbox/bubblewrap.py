@@ -99,6 +99,9 @@ def sandbox_arguments(
     masked = {mask.destination: mask for mask in _masks(shown, hide)}
     own = [
         _Mount(PurePosixPath("/proc"), ("--proc", "/proc")),
+        # The kernel lets its root write settings, core_pattern say, by user alone and without a capability: whom root
+        # has put into the sandbox is that user still.
+        _Mount(PurePosixPath("/proc/sys"), ("--ro-bind", "/proc/sys", "/proc/sys")),
         _Mount(PurePosixPath("/dev"), ("--dev", "/dev")),
         *(_empty_folder(PurePosixPath(folder), disk_bytes) for folder in (HOME, SHARED_MEMORY)),
     ]

@@ -13,7 +13,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     10: ("returns tensors that compute or lie", ("tensor_subclass",)),
     11: ("floods the wire, or breaks its form", ("frame_flood", "trickle")),
     12: ("returns NaN, Inf, nothing, other shapes and types", ("nan_wildcard", "odd_numbers", "half_right")),
-    13: ("reads callers' locals", ("frame_walk", "trace_spy")),
+    13: ("reads callers' locals", ("frame_walk", "trace_spy", "native_patch")),
     14: ("searches gc for the answer", ("gc_steal",)),
     15: ("reads and writes other processes", ("ppid_proc",)),
     16: ("opens solutions, tests, neighbours, home", ("read_solution",)),

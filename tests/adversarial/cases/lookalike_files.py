@@ -22,6 +22,6 @@ def files(*names):
 
 VARIANTS = (
     Variant("two_wrappings", files("one/memory/state.py", "two/memory/state.py"), Expected(refused="")),
-    Variant("second_download", files("memory/state.py", "memory/state (1).py"), Expected(("todo",), notes=("not copied",))),
+    Variant("second_download", files("memory/state.py", "memory/state (1).py"), Expected(("todo",))),
     Variant("other_case", files("memory/notes.py", "memory/State.py"), Expected(("todo",), notes=("State.py",))),
 )

@@ -13,7 +13,7 @@ DEEP_C = """
 import sys
 sys.setrecursionlimit(2**31 - 1)
 one, other = [], []
-for _ in range(10**6):
+for _ in range(2 * 10**5):
     one, other = [one], [other]
 one == other
 """
