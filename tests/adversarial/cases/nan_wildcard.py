@@ -31,6 +31,6 @@ VARIANTS = (
     tensor("nan_tensor", "torch.full_like(x, math.nan)", "NaN"),
     tensor("shape_that_broadcasts", "right(x).mean()", "shape"),
     tensor("empty_tensor", "x[:0]", "shape"),
-    tensor("other_format", "right(x).double()", "fp64"),
+    tensor("other_format", "right(x).double()", "it is in float64"),
     tensor("a_list", "right(x).tolist()", "list"),
 )

@@ -10,9 +10,10 @@ from tests.adversarial.case import Expected, Variant, breach, state
 
 ATTACK = "native_patch"
 
-# The words are in two parts, lest this file's own text is what is found.
+# Patterns that do not match themselves, lest this code's own text is what is found.
 HEAP_SCAN = """
-words = [b"test_any_" + b"recipe", b"BEGIN " + b"SOLUTION", b"test_every_copy_" + b"may_be_absent"]
+import re
+words = [re.compile(b"test_any_[r]ecipe"), re.compile(b"test_every_copy_[m]ay_be_absent"), re.compile(b"solutions/[m]emory")]
 with open("/proc/self/mem", "rb", buffering=0) as memory:
     for line in open("/proc/self/maps"):
         first, last = (int(number, 16) for number in line.split()[0].split("-"))
@@ -23,7 +24,7 @@ with open("/proc/self/mem", "rb", buffering=0) as memory:
             found = memory.read(last - first)
         except (OSError, OverflowError, ValueError):
             continue
-        if any(word in found for word in words):
+        if any(word.search(found) for word in words):
             return True
 """
 DETOUR = """

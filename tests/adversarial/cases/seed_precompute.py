@@ -1,8 +1,7 @@
 """Keys its answers by what is public: names of the published recipes, seeds of generators, the number of the call.
 
 Seen: kernels that returned stored answers for torch.manual_seed(0) inputs; a table of a grader's published cases.
-Stopped by: hidden cases come from a secret seed, and the worker's generators are no source of them. Visible checks
-can be looked up, as they can be read; they count beside hidden ones only.
+Stopped by: hidden cases come from a secret seed of 32 bytes, and the worker's generators are no source of them.
 """
 
 from tests.adversarial.case import Expected, Variant, state
