@@ -157,7 +157,7 @@ def _like_a_table(
             continue
         if isinstance(node.value, str) and node.value in names:
             named.setdefault(node.value, node.lineno)
-        elif type(node.value) in (int, float) and abs(node.value) >= _LARGE and node.value in numbers:
+        elif isinstance(node.value, int | float) and abs(node.value) >= _LARGE and node.value in numbers:
             yield node.lineno, "look", f"has a published answer as a number: {node.value:,}"
     if named:
         weight = "look" if len(named) >= _MANY_NAMES else "note"
