@@ -16,4 +16,4 @@ RUN /opt/venv/bin/pip install --no-cache-dir -c constraints.txt -e '.[kernels,in
 VOLUME ["/submissions", "/grades"]
 # Root: it starts each worker as a user of its own.
 USER root
-CMD ["sh", "-c", "chmod 700 /grades && /opt/venv/bin/grader grade /submissions/* --out /grades --isolation user"]
+CMD ["sh", "-c", "chmod 700 /grades && /opt/venv/bin/grader grade /submissions/* --out /grades --isolation user --seed-file /grades/course-seed"]

@@ -112,7 +112,10 @@ def _reserved() -> tuple[int, Path]:
 
     Not in TMPDIR, which lies in the judge's own folder where no other user gets to.
     """
-    taken = {path.stat().st_uid for path in _entries(Path("/proc")) if path.name.isdigit() and path.exists()}
+    taken = set()
+    for path in _entries(Path("/proc")):
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            taken.add(path.stat().st_uid)
     for step in range(len(UIDS)):
         uid = UIDS[(os.getpid() + step) % len(UIDS)]
         root = Path(_SHARED_FOLDERS[0], f"{NAMED}{uid}")
