@@ -35,5 +35,6 @@ VARIANTS = (
     Variant("no_maximum", softmaxed("e = torch.exp(x)\nreturn e / e.sum(-1, keepdim=True)"), Expected(points=0.5), SAFE, takes_s=6),
     # Right but for rows that are masked throughout.
     Variant("the_library_s", softmaxed("return torch.softmax(x, -1)"), Expected(points=2), SAFE, takes_s=6),
-    online(NO_RESCALE, 0.0),
+    # Right where the maximum does not grow from block to block.
+    online(NO_RESCALE, 0.625),
 )
