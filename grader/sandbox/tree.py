@@ -195,7 +195,7 @@ class Tree:
         """CPU seconds of these and of the orphans that are gone."""
         return self._buried_cpu_s + sum(process.cpu_s for process in processes)
 
-    def kill(self, timeout_s: float = 10.0) -> bool:
+    def kill(self, timeout_s: float = 30.0) -> bool:
         """End every process and wait until all are gone; the main one may stay a zombie for its `Popen`.
 
         Returns:

@@ -14,7 +14,7 @@ from tests.fuzz.judged import ID, REQUESTS, judged
 from tests.fuzz.replies import frame, replies
 
 QUICK = settings(
-    max_examples=120,
+    max_examples=80,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

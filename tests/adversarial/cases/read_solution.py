@@ -70,9 +70,17 @@ def places(folder: Path, solutions: Path) -> dict[str, str]:
     return {"PLACES": repr([str(path) for path in (*found, *home)]), "PREFIX": repr(sys.base_prefix)}
 
 
+def of_this_grading(folder: Path, solutions: Path) -> dict[str, str]:
+    """The kit that grades, and what lies beside the submission."""
+    kit = solutions.parent
+    inside = (solutions / "memory" / "state.py", kit / "specs" / "published", kit / "grader", folder.parent, folder)
+    return {"PLACES": repr([str(path) for path in inside])}
+
+
 FAILED = Expected(says="weights")
 
 VARIANTS = (
+    Variant("of_this_grading", breach(BY_PATH, of_this_grading), FAILED, needs_sandbox=True),
     Variant("by_path", breach(BY_PATH, places), FAILED, needs_sandbox=True),
     Variant("by_search", breach(BY_SEARCH), FAILED, takes_s=8),
     Variant("private_files", breach(PRIVATE, places), FAILED, needs_sandbox=True),

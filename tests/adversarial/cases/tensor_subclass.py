@@ -37,13 +37,13 @@ return out
 """
 
 
-def variant(name, call, says, top=""):
-    return Variant(name, softmaxed(call, top), Expected(says=says), SAFE, takes_s=6)
+def variant(name, call, says, top="", slow=True):
+    return Variant(name, softmaxed(call, top), Expected(says=says), SAFE, takes_s=6, slow=slow)
 
 
 VARIANTS = (
-    variant("subclass", "out = torch.zeros_like(x).as_subclass(Liar)\nout.x = x\nreturn out", "", SUBCLASS),
-    variant("lazy", "return Lazy(x)", "a Lazy cannot be sent", LAZY),
+    variant("subclass", "out = torch.zeros_like(x).as_subclass(Liar)\nout.x = x\nreturn out", "", SUBCLASS, slow=False),
+    variant("lazy", "return Lazy(x)", "a Lazy cannot be sent", LAZY, slow=False),
     variant("instance", INSTANCE, ""),
     variant("meta", "return torch.empty_like(x, device='meta')", "cannot be sent"),
     variant("sparse", "return right(x).to_sparse()", "cannot be sent"),
