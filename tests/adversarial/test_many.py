@@ -57,8 +57,8 @@ def test_two_hundred_mixed_submissions_get_two_hundred_right_reports(
     kit = find_kit(tmp_path / "kit")
     for case in [case for case in mixed if case.honest]:
         name = id_of(case, case.variants[0])
-        path = next((tmp_path / "submissions").glob(f"{name}*"))
-        path = path if any(path.iterdir()) else path.with_name(f"{name}.zip")
+        archive = tmp_path / "submissions" / f"{name}.zip"
+        path = archive if archive.exists() else archive.with_name(name)
         (row,) = grade(Order(kit, tmp_path / "alone", "sandbox", SEED, 1, (STATE_BYTES,)), [path])
         assert row.report is not None
         beside = graded.rows[name].report
