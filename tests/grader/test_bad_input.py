@@ -37,7 +37,7 @@ REFUSED = {
     "grade assignments --out @/o --only memory.nope": "memory.nope: no such exercise, choose one of",
     "grade assignments --out @/o --only nope": "exercise 'nope': no such exercise; there are memory.",
     "grade assignments --out @/o --only nope.nope": "'nope': no such assignment, choose one of memory",
-    "grade assignments --out @/o --isolation none": "no such level, choose one of sandbox, process",
+    "grade assignments --out @/o --isolation none": "no such level, choose one of sandbox, user, process",
     "grade assignments --out @/o --isolation process --seed-file @/file": "/file: cannot be used as seed",
     "grade assignments --out @/o --solutions @/none": "/none: no such folder",
     "grade assignments --out @/o --solutions @/empty": "/empty: not the solutions, memory/state.py and",
