@@ -46,6 +46,11 @@ class Threshold(Spec):
     provenance: str = Field(min_length=1)
     """On which machine and when it was measured, and what the baseline, the solution and a naive kernel took."""
 
+    @property
+    def measured(self) -> bool:
+        """Whether somebody measured on such a card."""
+        return self.provenance != "unmeasured"
+
     @model_validator(mode="after")
     def _falls(self) -> Self:
         if self.zero_ratio <= self.full_ratio:

@@ -1,0 +1,30 @@
+"""The machine under a timing run: its clocks and its cache. `cpu_host` is one without a GPU."""
+
+from collections.abc import Collection
+from typing import Protocol
+
+from grader.clock.device import Sample
+from specs.gpu import Gpu
+
+
+class Host(Protocol):
+    """What the judge itself reads and does between the blocks of a run."""
+
+    device: str
+    """torch's name of what is timed: "cpu" or "cuda:0"."""
+    gpu: Gpu
+    """Its data sheet: names the threshold, and gives the time below which nobody is believed."""
+
+    def sample(self, ours: Collection[int]) -> Sample:
+        """Clocks, temperature, throttle reasons, and who is on the card beside the processes `ours`.
+
+        Raises:
+            DeviceLost: the card does not answer.
+        """
+
+    def flush(self) -> None:
+        """Empty the cache that all processes share, from the judge's own.
+
+        Raises:
+            DeviceLost: the card does not answer.
+        """
