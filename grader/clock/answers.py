@@ -72,9 +72,7 @@ def problem(name: str, got: Tensor, trusted: Tensor, most: float) -> str:
         return ""
     blocks = len(errors) - 1
     where = f"block {worst} of {blocks} ({ROWS} rows each) of {name} is" if worst < blocks else f"{name} is"
-    return (
-        f"{where} off by {100 * float(errors[worst]):.2g} % (relative L2); rounding explains {100 * most:.2g} %"
-    )
+    return f"{where} off by {100 * float(errors[worst]):.2g} % (relative L2); rounding explains {100 * most:.2g} %"
 
 
 def unfinished(outputs: Sequence[Tensor], sketched: Tensor, weights: Sequence[Tensor], chunk: int) -> bool:

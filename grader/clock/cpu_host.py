@@ -19,7 +19,9 @@ CPU_CLOCK = Gpu(
     memory_bytes=8 << 30,
     memory_bytes_status="estimated",
     hbm_gb_per_s=1000.0,
-    sources=("no device: bounds that no core reaches, so that the test against the floor has something to test",),
+    sources=(
+        "no device: bounds that no core reaches, so that the test against the floor has something to test",
+    ),
 )
 """Stands for a core where a data sheet is asked for."""
 

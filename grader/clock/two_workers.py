@@ -87,7 +87,9 @@ class TwoWorkers:
             outputs = self._submission.outputs(which)
         except Fault as fault:
             if _out_of_memory(fault) and self.sample().neighbours:
-                raise OutOfMemory(f"{which} found no memory on the GPU, and another process is on it") from None
+                raise OutOfMemory(
+                    f"{which} found no memory on the GPU, and another process is on it"
+                ) from None
             raise type(fault)(
                 f"in {which}: {fault.message}" if which not in fault.message else fault.message,
                 symptom=fault.symptom,
@@ -133,5 +135,3 @@ def _out_of_memory(fault: Fault) -> bool:
 
 def _of_the_baseline(fault: Fault) -> DeviceError:
     return DeviceLost(f"the baseline failed, which is not your fault: {fault.message}")
-
-

@@ -81,9 +81,7 @@ def draw_pools(shapes: Sequence[TimedShape], device: str) -> Pools:
     for name, size in sizes.items():
         role, _, dtype = name.partition(".")
         numbers = torch.randn(POOL_LENGTHS * size + windows.GRAIN, generator=generator, device=device)
-        numbers = (
-            QUERY_SCALE * numbers if role == "q" else VALUE_OFFSET + numbers if role == "v" else numbers
-        )
+        numbers = QUERY_SCALE * numbers if role == "q" else VALUE_OFFSET + numbers if role == "v" else numbers
         pools.by_name[name] = numbers.to(_DTYPES[dtype])
     return pools
 
@@ -151,14 +149,14 @@ class AttentionWorkload:
         """
         if len(outputs) != len(self._names):
             raise CheckFailed(
-                f"{which} returned {len(outputs)} tensors, not {', '.join(self._names)}", symptom="timed.wrong"
+                f"{which} returned {len(outputs)} tensors, not {', '.join(self._names)}",
+                symptom="timed.wrong",
             )
-        run = self._trusted.backward if self.shape.direction == "backward" else self._trusted.forward
-        right = run(*call.inputs, self.shape.causal)
+        right = self._right(call)
         if not self._allowed:
             self._allowed = self._how_far(call, right)
         for name, got, wanted, most in zip(self._names, outputs, right, self._allowed, strict=True):
-            found = answers.problem(name, *(_rows(each, name) for each in (got, wanted)), most)
+            found = answers.problem(name, _rows(got, name), _rows(wanted, name), most)
             if found:
                 raise CheckFailed(
                     f"{which}: {found}; it is right in the tests, so it depends on the inputs, on what was cached, or "
@@ -171,6 +169,13 @@ class AttentionWorkload:
                 symptom="timed.unfinished",
             )
 
+    def _right(self, call: TimedCall) -> tuple[Tensor, ...]:
+        if self.shape.direction == "forward":
+            q, k, v = call.inputs
+            return self._trusted.forward(q, k, v, self.shape.causal)
+        q, k, v, out, lse, grad_out = call.inputs
+        return self._trusted.backward(q, k, v, out, lse, grad_out, self.shape.causal)
+
     def _how_far(self, call: TimedCall, trusted: Sequence[Tensor]) -> tuple[float, ...]:
         """For each output, how far from the trusted answer an honest one may be: from its own error, once a shape."""
         exact = self._exact(call)
@@ -181,7 +186,7 @@ class AttentionWorkload:
 
     def _exact(self, call: TimedCall) -> tuple[Tensor, ...]:
         """In fp64, one batch after the other: the whole score matrix of all would not fit on a card."""
-        parts = []
+        parts: list[tuple[Tensor, ...]] = []
         for batch in range(self.shape.batch):
             q, k, v, *rest = (each[batch].double() for each in call.inputs)
             if rest:

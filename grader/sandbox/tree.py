@@ -228,7 +228,9 @@ class Tree:
         deadline = time.monotonic() + timeout_s
         stopped: set[tuple[int, int]] = set()
         while True:
-            living = {(process.pid, process.started): process for process in self.look() if not process.zombie}
+            living = {
+                (process.pid, process.started): process for process in self.look() if not process.zombie
+            }
             if stopped.issuperset(living) and all(process.stopped for process in living.values()):
                 return True
             if time.monotonic() > deadline:

@@ -65,9 +65,7 @@ class Desk:
             self._memory[start : start + raw.numel()].copy_(raw)
             start += raw.numel()
         self._finish()
-        return {
-            "outputs": [[str(each.dtype).removeprefix("torch."), list(each.shape)] for each in outputs]
-        }
+        return {"outputs": [[str(each.dtype).removeprefix("torch."), list(each.shape)] for each in outputs]}
 
     def _finish(self) -> None:
         if self._device != "cpu":

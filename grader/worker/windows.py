@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 GRAIN = 64
-"""Starts are multiples of so many elements, so that windows are aligned like tensors of their own: 128 bytes in bf16."""
+"""Starts are multiples of so many elements, so that windows are aligned like other tensors: 128 bytes in bf16."""
 CHUNK = 8192
 """Elements of an output that share one number of its sketch."""
 

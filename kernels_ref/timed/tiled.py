@@ -1,4 +1,4 @@
-"""FlashAttention in plain PyTorch as a baseline: runs wherever torch does, so that the clock is tested without a GPU."""
+"""FlashAttention in plain PyTorch as a baseline: runs where torch does, so that the clock is tested without a GPU."""
 
 from torch import Tensor
 
