@@ -17,10 +17,15 @@ from pydantic import BaseModel
 
 from grader import plugin
 from grader.calls.official import SandboxedRunner, stage_kit
+from grader.calls.submission import Timer
 from grader.checks.verdicts import Judge
+from grader.clock.verdict import TimingVerdict
 from grader.kit import find_kit
 from grader.report import GradeReport, SubmissionInfo, write_report
 from grader.session import Installed, arguments
+
+Clock = Literal["gpu", "cpu"]
+"""A GPU of this machine; or its cores, which no threshold of the specs is for: the kit's own tests time on them."""
 
 
 class Task(BaseModel):
@@ -39,6 +44,11 @@ class Task(BaseModel):
     assignments: tuple[str, ...]
     only: tuple[str, ...] = ()
     hide: tuple[Path, ...] = ()
+    clock: Clock | None = None
+    """What functions are timed on, if on anything."""
+    accept_unmeasured: bool = False
+    earlier: dict[str, TimingVerdict] = {}
+    """What was found out about the speed before, by the check's name."""
 
 
 def main() -> int:
@@ -65,9 +75,8 @@ def run(task: Task, lifeline: int) -> int:
     """
     kit = find_kit(task.kit, task.solutions)
     specs = {name: spec for name, spec in kit.available().items() if name in task.assignments}
-    runner = SandboxedRunner(
-        stage_kit(kit, task.scratch), task.staged, specs, task.isolation, task.hide, task.info.notes
-    )
+    view = stage_kit(kit, task.scratch)
+    runner = SandboxedRunner(view, task.staged, specs, task.isolation, task.hide, task.info.notes)
     threading.Thread(target=_die_with_the_grader, args=[lifeline, runner.close], daemon=True).start()
     reports: list[GradeReport] = []
     judge = Judge(
@@ -78,6 +87,7 @@ def run(task: Task, lifeline: int) -> int:
         seed=bytes.fromhex(task.seed_hex),
         only=task.only,
         on_report=reports.append,
+        timer=_timer(task, view),
     )
     tests = [path for name in specs for path in (*kit.visible_tests(name), *kit.hidden_tests(name))]
     try:
@@ -93,6 +103,24 @@ def run(task: Task, lifeline: int) -> int:
         return 1
     write_report(reports[-1], task.report)
     return 0
+
+
+def _timer(task: Task, view: Path) -> Timer | None:
+    """What times functions of the submission; None where nothing is timed."""
+    if task.clock is None:
+        return None
+    from grader.clock.opening import open_timer  # with torch, which the calculators do without
+
+    return open_timer(
+        task.clock,
+        view=view,
+        submission=task.staged,
+        scratch=task.scratch,
+        level=task.isolation,
+        hide=task.hide,
+        earlier=task.earlier,
+        accept_unmeasured=task.accept_unmeasured,
+    )
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from specs.dtypes import DType
-from specs.gpu import gpu_of_device, gpus
+from specs.gpu import gpu_of_device
 from specs.model import Count
 from specs.schema import Spec
 
@@ -164,15 +164,12 @@ class Timing(Spec):
     """The module of kernels_ref that is timed in the same run."""
     shapes: tuple[TimedShape, ...] = Field(min_length=1)
     thresholds: dict[str, Threshold] = Field(default_factory=dict)
-    """By name of a GPU in specs/gpus.yaml. On a GPU without one, the points stay pending."""
+    """By name of a GPU, as specs/gpus.yaml has it. On a GPU without one, the points stay pending."""
 
     @model_validator(mode="after")
     def _rows_are_of_their_gpus(self) -> Self:
-        known = {each.name for each in gpus()}
         labels = sorted(each.label for each in self.shapes)
         for name, row in self.thresholds.items():
-            if name not in known:
-                raise ValueError(f"thresholds: {name!r} is no GPU of specs/gpus.yaml")
             found = row.measured
             if found is None:
                 continue

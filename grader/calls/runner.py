@@ -22,9 +22,10 @@ from grader.worker import load, verbs, wire
 from grader.worker.probes import probe
 from specs.assignment import Exercise
 
-Verb = Literal["call", "gradients", "compiled", "on_ranks"]
-Lane = Literal["plain", "torch", "interpret", "compile", "ranks"]
-"""Kind of worker: an ordinary one, one that watches PyTorch, Triton's interpreter, the compiler, one that forks."""
+Verb = Literal["call", "gradients", "compiled", "on_ranks", "timed"]
+Lane = Literal["plain", "torch", "interpret", "compile", "ranks", "timed"]
+"""Kind of worker: an ordinary one, one that watches PyTorch, Triton's interpreter, the compiler, one that forks, one
+that is called between the judge's clock ticks."""
 IN_A_WORKER: tuple[Lane, ...] = ("interpret", "compile", "ranks")
 """What a self-check too runs in a worker: this process cannot do it."""
 

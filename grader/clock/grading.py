@@ -28,7 +28,7 @@ from grader.clock.floor import floor_s
 from grader.clock.interleave import Interleaved, Quad
 from grader.clock.interval import Interval, median_interval
 from grader.clock.verdict import Dropped, ShapeTiming, TimingOutcome, TimingVerdict
-from grader.report import Model
+from grader.outcome import Model
 from specs.gpu import Gpu
 from specs.timing import Threshold, TimedShape
 

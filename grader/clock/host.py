@@ -1,4 +1,4 @@
-"""What a timing run needs of the machine under it: a card's sheet, a look at clocks and neighbours, an empty L2."""
+"""The machine under a timing run: its clocks and its cache. `cpu_host` is one without a GPU, `nvml_host` one with."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -8,29 +8,27 @@ from specs.gpu import Gpu
 
 
 class Host(Protocol):
-    """The machine under a timing run: its clocks and its cache. All of it belongs to the judge's own process."""
+    """What the judge itself reads and does between the blocks of a run, in its own process."""
 
     device: str
-    """torch's name: `cpu`, or `cuda:0`."""
+    """torch's name of what is timed: "cpu" or "cuda:0"."""
     gpu: Gpu
-    """The card's sheet in specs/gpus.yaml: what the floor is reckoned from."""
+    """Its data sheet: names the threshold, and gives the time below which nobody is believed."""
 
     def sample(self, ours: Collection[int]) -> Sample:
-        """Read clocks, temperature, throttle reasons and neighbours now.
+        """Clocks, temperature, throttle reasons, and who is on the card beside the judge and its processes.
 
         Args:
-            ours: process ids that the judge started. They and what descends from them are no neighbours, nor is
-                the judge itself.
+            ours: ids of processes that the judge started; what descends from them is no neighbour either.
 
         Raises:
-            DeviceLost: the device does not answer.
+            DeviceLost: the card does not answer.
             DeviceError: it answers, and says that it cannot be trusted.
         """
 
     def flush(self) -> None:
-        """Empty L2 from the judge's own process.
+        """Empty the cache that all processes share, from the judge's own.
 
         Raises:
-            DeviceLost: the device does not answer.
-            DeviceError: there is no room for what is written to empty it.
+            DeviceLost: the card does not answer.
         """

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from grader.clock.device import DeviceError, DeviceLost
-from grader.report import Model
+from grader.outcome import Model
 from specs.gpu import Gpu, gpu_of_device
 
 # nvml.h, nvmlReturn_t

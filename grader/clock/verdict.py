@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from grader.clock.interval import Interval
-from grader.report import Model, Outcome
+from grader.outcome import Model, Outcome
 
 
 class TimingOutcome(StrEnum):

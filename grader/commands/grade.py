@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from grader import cohort
+from grader.judges import Order
 from grader.kit import Kit
 from grader.printable import printable
 from grader.refusal import SOME_NOT_GRADED, BadInput
@@ -39,7 +40,7 @@ def run(
         seed = course_seed(seed_file or kit.root / SEED_FILE)
     except SeedUnreadable as error:
         raise BadInput(str(error)) from None
-    order = cohort.Order(kit, out, level, seed, jobs or cohort.cores(), only)
+    order = Order(kit, out, level, seed, jobs or cohort.cores(), only)
     progress = Progress(
         TextColumn("grading"),
         BarColumn(),

@@ -35,6 +35,8 @@ def launch(
     argv: Sequence[str] = (),
     hide: Sequence[Path] = (),
     bwrap: Path | None = None,
+    descriptors: Sequence[int] = (),
+    devices: Sequence[Path] = (),
 ) -> "Confined":
     """Start `kit/entry` as a worker and watch it.
 
@@ -55,6 +57,8 @@ def launch(
         hide: host paths that must not be seen even where a system folder that is shown contains them. The
             process level cannot hide anything.
         bwrap: the binary to use in place of the one that is found.
+        descriptors: more of this process's that the worker gets, under the same numbers.
+        devices: host paths of a GPU, such as /dev/nvidia0, that the worker may open; the process level has them all.
 
     Raises:
         SandboxUnavailable: bubblewrap does not work on this machine.
@@ -69,9 +73,11 @@ def launch(
         adopt_orphans()
         if level == "sandbox":
             binary = available(bwrap).require()
-            return _launch_in_sandbox(binary, kit, submission, entry, wire, limits, argv, hide)
+            return _launch_in_sandbox(
+                binary, kit, submission, entry, wire, limits, argv, hide, descriptors, devices
+            )
         lock_own_memory()
-        return _launch_as_process(kit, submission, entry, wire, limits, argv)
+        return _launch_as_process(kit, submission, entry, wire, limits, argv, descriptors)
 
 
 def _launch_in_sandbox(
@@ -83,6 +89,8 @@ def _launch_in_sandbox(
     limits: Limits,
     argv: Sequence[str],
     hide: Sequence[Path],
+    more_descriptors: Sequence[int],
+    devices: Sequence[Path],
 ) -> "Confined":
     worker = bubblewrap.python_command(
         str(bubblewrap.KIT / entry),
@@ -93,14 +101,25 @@ def _launch_in_sandbox(
     )
     with seccomp.program_pipe() as filter_fd:
         outside = bubblewrap.sandbox_arguments(
-            kit=kit, submission=submission, hide=hide, disk_bytes=limits.disk_bytes, seccomp_fd=filter_fd
+            kit=kit,
+            submission=submission,
+            hide=hide,
+            disk_bytes=limits.disk_bytes,
+            seccomp_fd=filter_fd,
+            devices=devices,
         )
-        descriptors = [wire.fileno()] if filter_fd is None else [wire.fileno(), filter_fd]
+        descriptors = [wire.fileno(), *([] if filter_fd is None else [filter_fd]), *more_descriptors]
         return Confined([binary, *outside, *worker, *argv], descriptors, limits, home=None)
 
 
 def _launch_as_process(
-    kit: Path, submission: Path, entry: str, wire: socket.socket, limits: Limits, argv: Sequence[str]
+    kit: Path,
+    submission: Path,
+    entry: str,
+    wire: socket.socket,
+    limits: Limits,
+    argv: Sequence[str],
+    more_descriptors: Sequence[int],
 ) -> "Confined":
     worker = bubblewrap.python_command(
         str(kit.resolve() / entry),
@@ -111,7 +130,7 @@ def _launch_as_process(
     )
     home = Path(tempfile.mkdtemp(prefix="rooflab-worker-"))
     try:
-        return Confined([*worker, *argv], [wire.fileno()], limits, home=home)
+        return Confined([*worker, *argv], [wire.fileno(), *more_descriptors], limits, home=home)
     except BaseException:
         _remove(home)
         raise
@@ -176,6 +195,18 @@ class Confined:
             self._drain.join(timeout=0.5)  # the last words may still be in the pipe
         with self._tail_lock:
             return self._tail.decode("utf-8", "replace")
+
+    def pause(self) -> bool:
+        """Stop the whole tree until `resume`; False when some of it still runs."""
+        return self._tree.pause()
+
+    def resume(self) -> None:
+        """Let the whole tree run on."""
+        self._tree.resume()
+
+    def processes(self) -> tuple[int, ...]:
+        """Process numbers of the whole tree."""
+        return tuple(process.pid for process in self._tree.look())
 
     def kill(self) -> None:
         """End the whole tree, wait until it is gone, remove its temporary folder; twice is harmless.
