@@ -13,6 +13,7 @@ from grader.exports import cli as grades_out
 from grader.kit import Kit, KitNotFound, check_specs, find_exercise, find_kit
 from grader.printable import printable
 from grader.refusal import INTERRUPTED, USAGE_ERROR, BadInput
+from grader.runners import cli as runners
 from specs.schema import SpecError
 
 app = typer.Typer(
@@ -385,6 +386,9 @@ def trace(
 
 app.command()(grades_out.export)
 app.command()(grades_out.feedback)
+app.command()(runners.plausible)
+app.command()(runners.combine)
+app.command()(runners.slurm)
 
 
 if __name__ == "__main__":

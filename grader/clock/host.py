@@ -1,4 +1,4 @@
-"""The machine under a timing run: its clocks and its cache. `cpu_host` is one without a GPU."""
+"""The machine under a timing run: its clocks and its cache. `cpu_host` is one without a GPU, `nvml_host` one with."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -8,7 +8,7 @@ from specs.gpu import Gpu
 
 
 class Host(Protocol):
-    """What the judge itself reads and does between the blocks of a run."""
+    """What the judge itself reads and does between the blocks of a run, in its own process."""
 
     device: str
     """torch's name of what is timed: "cpu" or "cuda:0"."""
@@ -16,10 +16,14 @@ class Host(Protocol):
     """Its data sheet: names the threshold, and gives the time below which nobody is believed."""
 
     def sample(self, ours: Collection[int]) -> Sample:
-        """Clocks, temperature, throttle reasons, and who is on the card beside the processes `ours`.
+        """Clocks, temperature, throttle reasons, and who is on the card beside the judge and its processes.
+
+        Args:
+            ours: ids of processes that the judge started; what descends from them is no neighbour either.
 
         Raises:
             DeviceLost: the card does not answer.
+            DeviceError: it answers, and says that it cannot be trusted.
         """
 
     def flush(self) -> None:

@@ -98,13 +98,13 @@ class Timer:
 
     def _threshold(self, timing: Timing) -> Threshold:
         card = self.host.gpu.name
-        threshold = timing.thresholds.get(card)
-        if threshold is None:
+        if timing.status(card) == "none":
             known = ", ".join(sorted(timing.thresholds)) or "none yet"
             raise NeedsGpu(
                 f"no threshold for this card ({card}; there are thresholds for: {known}): the points stay pending"
             )
-        if not threshold.measured and not self.accept_unmeasured:
+        threshold = timing.curve(card, accept_unmeasured=self.accept_unmeasured)
+        if threshold is None:
             raise NeedsGpu(
                 f"the threshold for {card} was never measured on such a card: the points stay pending, unless the "
                 "instructor grades with --accept-unmeasured"
