@@ -17,6 +17,7 @@ Not run on a GPU yet: the tests have an NVML of their own. What a sample costs o
 import os
 import time
 from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from grader.clock import nvml as driver
 from grader.clock.device import DeviceError, Sample
 from grader.clock.l2 import L2
 from grader.clock.l2 import driver as cuda_driver
+from grader.clock.lock import card_lock
 from grader.sandbox.tree import descendants
 from specs.gpu import Gpu
 
@@ -79,6 +81,15 @@ class NvmlHost:
         self.flush = flush
         self._errors = driver.uncorrected_errors(self._nvml, self._handle) or 0
         self._ours: set[int] = {os.getpid()}
+
+    def fingerprint(self) -> dict[str, str]:
+        """As `Host.fingerprint`."""
+        card = self.card
+        return {"gpu": self.gpu.name, "card": card.name, "uuid": card.uuid, "driver": card.driver}
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """As `Host.exclusive`, for this card."""
+        return card_lock(self.card.uuid)
 
     def sample(self, ours: Collection[int]) -> Sample:
         """As `Host.sample`. The card is read first: as soon after the work as can be, before its clocks rest.
