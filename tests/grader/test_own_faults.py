@@ -4,6 +4,7 @@ Each is a clear refusal or leaves points pending, no report is half-written, and
 """
 
 import ast
+import contextlib
 import errno
 import os
 import shutil
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from grader import cohort
