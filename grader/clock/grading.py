@@ -1,4 +1,4 @@
-"""One grading of one performance exercise: measure, look, go on or stop, and say what is known.
+"""One grading of one timed function: measure, look, go on or stop, and say what is known.
 
 Every shape gates: the share of the points is that of the slowest shape, so that a kernel made for one size earns by
 its worst. A shape whose share cannot be the least any more is measured no further. The run stops when both hold:
