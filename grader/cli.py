@@ -384,6 +384,29 @@ def trace(
     )
 
 
+@app.command()
+def bench(
+    submission: Annotated[
+        Path | None,
+        typer.Argument(metavar="[SUBMISSION]", help="A folder, whose code is timed [assignments/]."),
+    ] = None,
+    exercise: Annotated[
+        str | None, typer.Argument(metavar="[EXERCISE]", help="A timed one [flash_attention.performance].")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="PATH", help="Picture, .png and .svg are added [bench-EXERCISE-GPU]."),
+    ] = None,
+) -> None:
+    """Time your kernels on this machine's GPU against a baseline: ratio with interval, roofline, what bounds it.
+
+    Runs the code in this process: only your own. Exit code 0 with a result, 1 when a function fails or is unwritten.
+    """
+    from grader.commands.bench import run
+
+    raise typer.Exit(run(find_kit(), submission, exercise, out))
+
+
 app.command()(grades_out.export)
 app.command()(grades_out.feedback)
 app.command()(runners.plausible)
