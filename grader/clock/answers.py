@@ -86,7 +86,7 @@ def unfinished(outputs: Sequence[Tensor], sketched: Tensor, weights: Sequence[Te
     expected, most = [], []
     for output, weight in zip(outputs, weights, strict=True):
         # The worker weighs in the output's format; half precision then rounds each number of the sketch.
-        unit = 8 * torch.finfo(output.dtype).eps if output.dtype != torch.float32 else 0.0
+        unit = 4 * torch.finfo(output.dtype).eps if output.dtype != torch.float32 else 0.0
         products = output.reshape(-1).double() * weight.reshape(-1).to(output.dtype).double()
         whole = products.numel() // chunk * chunk
         for part in (products[:whole].view(-1, chunk), products[whole:].view(1, -1)):
