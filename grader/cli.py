@@ -407,6 +407,28 @@ def bench(
     raise typer.Exit(run(find_kit(), submission, exercise, out))
 
 
+@app.command()
+def calibrate(
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Where the row goes, as YAML [stdout].")
+    ] = None,
+    who: Annotated[
+        str | None, typer.Option("--who", metavar="NAME", help="Who answers for the row [the user's name].")
+    ] = None,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Vouch that nobody else is on the GPU where that cannot be seen.")
+    ] = False,
+    solutions: SolutionsOption = None,
+) -> None:
+    """Measure this machine's GPU for the thresholds: ceilings, baseline, solution and naive kernels on all shapes.
+
+    Exit code 0 with a row, 1 when the row's own curve does not hold on this card, 2 without a GPU.
+    """
+    from grader.commands.calibrate import run
+
+    raise typer.Exit(run(instructors_kit(solutions), out, who, alone))
+
+
 app.command()(grades_out.export)
 app.command()(grades_out.feedback)
 app.command()(runners.plausible)

@@ -128,7 +128,7 @@ def why_not(card: driver.Card, *, alone: bool = False, unseen: str = "") -> str:
     if card.gpu is None:
         return "is no card of specs/gpus.yaml (device_names there), so that no floor is known for it"
     if unseen and not alone:
-        return f"neighbours cannot be seen: {unseen}; or vouch that the card is yours alone"
+        return f"neighbours cannot be seen: {unseen}; or vouch with --alone that the card is yours"
     return ""
 
 

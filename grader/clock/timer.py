@@ -85,7 +85,7 @@ class Timer:
         # The budget is the submission's: a direction gets its shapes' share of it.
         share = len(shapes) / len(timing.shapes)
         plan = self.plan.model_copy(update={"budget_s": self.plan.budget_s * share})
-        with _Run(self.host, self.sides, timing.baseline, request, shapes, self.order()) as run:
+        with Run(self.host, self.sides, timing.baseline, request, shapes, self.order()) as run:
             return grade(
                 run.device("triton" in exercise.needs),
                 self.host.gpu,
@@ -112,7 +112,7 @@ class Timer:
         return threshold
 
 
-class _Run:
+class Run:
     """Both workers of one timing run, staged; ended with it."""
 
     def __init__(
@@ -129,7 +129,7 @@ class _Run:
         self._memories: list[SharedMemory] = []
         self._workers: list[TimedWorker] = []
 
-    def __enter__(self) -> "_Run":
+    def __enter__(self) -> "Run":
         return self
 
     def __exit__(self, *_: object) -> None:

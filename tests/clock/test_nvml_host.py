@@ -78,7 +78,7 @@ def test_a_process_that_the_judge_did_not_name_is_a_neighbour_even_while_it_live
 
 
 def test_where_neighbours_cannot_be_seen_a_run_is_refused_unless_somebody_vouches():
-    with pytest.raises(DeviceError, match=r"neighbours cannot be seen.*--pid=host.*vouch"):
+    with pytest.raises(DeviceError, match=r"neighbours cannot be seen.*--pid=host.*vouch with --alone"):
         host(fake_card(), seen=False)
     made, _ = host(fake_card(processes=[4711]), seen=False, alone=True)
     assert made.sample(()).neighbours == ()

@@ -6,7 +6,9 @@ torch = pytest.importorskip("torch")
 
 
 def _close(got, wanted):
-    return all(torch.allclose(each, other, atol=1e-4, rtol=1e-3) for each, other in zip(got, wanted, strict=True))
+    return all(
+        torch.allclose(each, other, atol=1e-4, rtol=1e-3) for each, other in zip(got, wanted, strict=True)
+    )
 
 
 @pytest.mark.exercise("clock_kit.right")

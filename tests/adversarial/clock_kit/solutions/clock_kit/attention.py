@@ -6,7 +6,9 @@ import torch
 
 
 def _scores(q, k, causal, scale):
-    scores = q @ k.repeat_interleave(q.shape[-3] // k.shape[-3], -3).mT * (scale or 1 / math.sqrt(q.shape[-1]))
+    scores = (
+        q @ k.repeat_interleave(q.shape[-3] // k.shape[-3], -3).mT * (scale or 1 / math.sqrt(q.shape[-1]))
+    )
     if causal:
         hidden = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1 + k.shape[-2] - q.shape[-2])
         scores = scores.masked_fill(hidden, -math.inf)
