@@ -121,16 +121,29 @@ def grade(
     seed_file: Annotated[
         Path | None, typer.Option("--seed-file", help="The course's secret seed [.rooflab/course-seed].")
     ] = None,
+    timing: Annotated[
+        bool, typer.Option("--timing/--no-timing", help="Whether to time on the GPU, where there is one.")
+    ] = True,
+    accept_unmeasured: Annotated[
+        bool,
+        typer.Option(
+            "--accept-unmeasured", help="Give points by thresholds that nobody measured on this card."
+        ),
+    ] = False,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Vouch that nobody else is on the GPU, where that cannot be seen.")
+    ] = False,
     solutions: SolutionsOption = None,
 ) -> None:
     """Grade submissions in a sandbox with the hidden tests: a report each, DIR/summary.csv and a table.
 
     Exit code 0 when all were graded, 3 when some could not be. Run again, it skips what has not changed.
     """
-    from grader.commands.grade import run
+    from grader.commands.grade import Timed, run
 
     kit = instructors_kit(solutions)
-    raise typer.Exit(run(kit, submissions, out, _exercises(only), isolation, jobs, seed_file))
+    timed = Timed(accept_unmeasured, alone) if timing else None
+    raise typer.Exit(run(kit, submissions, out, _exercises(only), isolation, jobs, seed_file, timed))
 
 
 def _exercises(names: list[str] | None) -> tuple[str, ...]:

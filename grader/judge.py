@@ -16,9 +16,11 @@ import pytest
 from pydantic import BaseModel
 
 from grader import plugin
+from grader.calls.faults import NeedsGpu
 from grader.calls.official import SandboxedRunner, stage_kit
 from grader.calls.submission import Timer
 from grader.checks.verdicts import Judge
+from grader.clock.device import DeviceError
 from grader.clock.verdict import TimingVerdict
 from grader.kit import find_kit
 from grader.report import GradeReport, SubmissionInfo, write_report
@@ -47,6 +49,8 @@ class Task(BaseModel):
     clock: Clock | None = None
     """What functions are timed on, if on anything."""
     accept_unmeasured: bool = False
+    alone: bool = False
+    """Whether the instructor vouches that nobody else is on the GPU, where that cannot be seen."""
     earlier: dict[str, TimingVerdict] = {}
     """What was found out about the speed before, by the check's name."""
 
@@ -110,17 +114,33 @@ def _timer(task: Task, view: Path) -> Timer | None:
     if task.clock is None:
         return None
     from grader.clock.opening import open_timer  # with torch, which the calculators do without
+    from grader.clock.timer import Sides
 
-    return open_timer(
-        task.clock,
-        view=view,
-        submission=task.staged,
-        scratch=task.scratch,
-        level=task.isolation,
-        hide=task.hide,
-        earlier=task.earlier,
-        accept_unmeasured=task.accept_unmeasured,
-    )
+    try:
+        return open_timer(
+            task.clock,
+            Sides(view, task.staged, task.scratch, task.isolation, task.hide),
+            earlier=task.earlier,
+            accept_unmeasured=task.accept_unmeasured,
+            alone=task.alone,
+        )
+    except DeviceError as error:
+        return Untimed(str(error))
+
+
+class Untimed:
+    """Stands for a timer where there is a GPU, and nothing can be timed on it: the points wait for a better one."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def time(self, *_: object) -> TimingVerdict:
+        """Say so.
+
+        Raises:
+            NeedsGpu: always.
+        """
+        raise NeedsGpu(f"nothing can be timed on the GPU here: {self.reason}; the points stay pending")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.clock.grading import SUBMISSION_BUDGET_S
+from grader.clock.lock import FOLDER_VARIABLE
 from grader.clock.verdict import TimingVerdict
 from grader.intake import StagedSubmission
 from grader.judge import Clock, Task
@@ -20,6 +21,8 @@ from grader.report import Environment, GradeReport, ReportUnreadable, Submission
 from grader.sandbox import Level
 
 _JUDGE_START_S = 60.0
+_OF_THE_GPU = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", FOLDER_VARIABLE)
+"""Variables that say which card there is, and where it is locked."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Order:
     """What functions are timed on; None where there is nothing to time on, and points for speed stay pending."""
     accept_unmeasured: bool = False
     """Whether a threshold that nobody has measured decides points."""
+    alone: bool = False
+    """Whether the instructor vouches that nobody else is on the GPU, where that cannot be seen."""
 
     @property
     def assignments(self) -> tuple[str, ...]:
@@ -68,6 +73,7 @@ def run_judge(
         hide=tuple({order.kit.root, order.kit.solutions, order.out, *_home()}),
         clock=order.clock,
         accept_unmeasured=order.accept_unmeasured,
+        alone=order.alone,
         earlier=dict(earlier),
     )
     limit_s = _JUDGE_START_S + sum(
@@ -128,7 +134,7 @@ def _judge_environment(kit: Kit, scratch: Path) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name in ("PATH", "HOME", "LANG", "LC_ALL", "VIRTUAL_ENV")
+        if name in ("PATH", "HOME", "LANG", "LC_ALL", "VIRTUAL_ENV", *_OF_THE_GPU)
     }
     # python -P leaves the working folder out of sys.path; the kit's own folder is where specs and grader are
     return {

@@ -5,7 +5,7 @@ import re
 import secrets
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -94,10 +94,12 @@ class Worker:
         confirm: bool = True,
         shared: int | None = None,
         devices: Sequence[Path] = (),
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         """Start it and wait until it is ready; `confirm` assembles the PTX that it returns again.
 
-        `shared` is a descriptor of memory for the outputs of timed calls; `devices` are those of a GPU.
+        `shared` is a descriptor of memory for the outputs of timed calls; `devices` are those of a GPU, and `variables`
+        say which of several it is.
 
         Raises:
             NeedsTriton, NeedsTorch: it can do nothing for its lane: what that needs is missing there or cannot be
@@ -129,6 +131,7 @@ class Worker:
                 ),
                 descriptors=() if shared is None else (shared,),
                 devices=devices,
+                variables=variables,
             )
         except BaseException:
             self._ours.close()

@@ -4,12 +4,15 @@ What it says of a submission is no grade: there is no threshold for it in the sp
 the clock, use it.
 """
 
+import platform
 import time
 from collections.abc import Collection
+from contextlib import AbstractContextManager
 
 import numpy as np
 
 from grader.clock.device import Sample
+from grader.clock.lock import card_lock
 from specs.gpu import Gpu
 
 CPU_CLOCK = Gpu(
@@ -35,6 +38,14 @@ class CpuHost:
         """`flush_bytes` are written between calls; most L2 caches are smaller."""
         self.gpu = gpu
         self._buffer = np.zeros(flush_bytes, dtype=np.uint8)
+
+    def fingerprint(self) -> dict[str, str]:
+        """The cores' make."""
+        return {"gpu": self.gpu.name, "card": f"cores of {platform.machine()}"}
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """One run at a time on the machine's cores."""
+        return card_lock("cores")
 
     def sample(self, ours: Collection[int]) -> Sample:
         """Both clocks; the witness is not slewed by the time service. No other process counts as a neighbour."""

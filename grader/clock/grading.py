@@ -141,6 +141,18 @@ def grade(
     return _verdict(outcome, reason, timings, attempt=attempt, alpha=alpha, run=run)
 
 
+def could_not(reason: str, attempt: int, plan: Plan) -> TimingVerdict:
+    """The verdict where nothing could be measured: pending, for a reason that is nobody's fault."""
+    return _verdict(
+        TimingOutcome.GRADER_ERROR,
+        f"{reason}; the points stay pending",
+        (),
+        attempt=attempt,
+        alpha=plan.alpha / ATTEMPTS,
+        run=None,
+    )
+
+
 def _warm_up(run: Interleaved, states: Sequence[_Shape], plan: Plan) -> None:
     """The baseline alone at every shape, then the submission's first calls; sizes the blocks.
 
@@ -288,7 +300,7 @@ def _verdict(
     alpha: float,
     run: Interleaved | None,
 ) -> TimingVerdict:
-    interval = _gate(timings)
+    interval = _gate(timings) if timings else Interval(low=0.0, high=1.0)
     ratios = [timing.ratio for timing in timings if timing.ratio]
     share = {TimingOutcome.SCORED: interval.high, TimingOutcome.INTEGRITY: 0.0}.get(outcome)
     if outcome is TimingOutcome.SCORED:
@@ -308,7 +320,7 @@ def _verdict(
         next="done" if not pending else "requeue" if attempt < ATTEMPTS else "staff",
         shapes=timings,
         geometric_mean=math.exp(sum(map(math.log, ratios)) / len(ratios))
-        if len(ratios) == len(timings)
+        if ratios and len(ratios) == len(timings)
         else None,
         device_s=run.used_s if run else 0.0,
         alpha=alpha,

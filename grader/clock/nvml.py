@@ -29,6 +29,8 @@ class Card(Model):
 
     index: int
     """By PCI address, as nvidia-smi counts; CUDA may count otherwise."""
+    minor: int | None = None
+    """N of its file /dev/nvidiaN."""
     uuid: str
     name: str
     """The driver's, `NVIDIA H100 80GB HBM3`."""
@@ -155,6 +157,7 @@ def read(nvml: Any, index: int) -> Card:
     persistence = tell(nvml, nvml.nvmlDeviceGetPersistenceMode, handle)
     return Card(
         index=index,
+        minor=tell(nvml, nvml.nvmlDeviceGetMinorNumber, handle),
         uuid=_text(ask(nvml, nvml.nvmlDeviceGetUUID, handle)),
         name=_text(ask(nvml, nvml.nvmlDeviceGetName, handle)),
         driver=_text(ask(nvml, nvml.nvmlSystemGetDriverVersion)),

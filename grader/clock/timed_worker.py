@@ -51,20 +51,27 @@ class TimedWorker:
     """One side of a timing run: a process with one function, staged inputs, and an output to look at."""
 
     def __init__(
-        self, start: Callable[[int], Worker], request: Request, shared: SharedMemory, device: str
+        self,
+        start: Callable[[int], Worker],
+        request: Request,
+        shared: SharedMemory,
+        device: str,
+        their_device: str,
     ) -> None:
         """Start the worker and import its file.
 
         Args:
             start: a worker in the lane `timed`, given the descriptor of the memory for its outputs.
             request: the function to call; its verb, arguments and options are of no meaning.
+            device: where outputs are compared, as torch names it in this process.
+            their_device: the device that is timed, as torch names it in the worker.
 
         Raises:
             Fault: the file cannot be imported.
             WorkerNotStarted, NeedsTorch, NeedsTriton: as Worker does.
         """
         self._request = replace(request, verb="timed", lane="timed", args=(), kwargs={}, metered=False)
-        self._shared, self._device = shared, device
+        self._shared, self._device, self._their_device = shared, device, their_device
         self.worker = start(shared.descriptor)
         try:
             self.worker.ask("load", self._request, LOAD_S)
@@ -159,7 +166,7 @@ class TimedWorker:
         self.worker.close()
 
     def _stage(self, tensors: Mapping[str, Tensor], pools: bool) -> None:
-        options = {"device": self._device, "pools": pools}
+        options = {"device": self._their_device, "pools": pools}
         self.worker.ask("stage", replace(self._request, kwargs=tensors, options=options), STAGE_S)
 
 

@@ -1,19 +1,22 @@
 """Times one submission: finds its threshold, starts both sides, has them graded, and remembers earlier attempts."""
 
+import contextlib
+import importlib.metadata
 import random
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.calls.faults import NeedsGpu
+from grader.calls.faults import Fault, NeedsGpu
 from grader.calls.official import stage_baseline
 from grader.calls.runner import Lane, Request
 from grader.calls.worker import Worker
-from grader.clock.grading import Plan, grade
+from grader.clock.device import DeviceError, OutOfMemory
+from grader.clock.grading import Plan, could_not, grade
 from grader.clock.host import Host
 from grader.clock.timed_worker import SharedMemory, TimedWorker
-from grader.clock.two_workers import TwoWorkers
+from grader.clock.two_workers import TwoWorkers, of_the_baseline, out_of_memory
 from grader.clock.verdict import TimingVerdict
 from grader.clock.workloads import AttentionWorkload, draw_pools, in_pytorch, in_triton
 from grader.sandbox import Level, Limits
@@ -44,6 +47,8 @@ class Sides:
     hide: tuple[Path, ...] = ()
     devices: tuple[Path, ...] = ()
     """Of the GPU, below /dev."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Of both processes: which of several GPUs is the only one that they see."""
 
 
 @dataclass
@@ -85,16 +90,43 @@ class Timer:
         # The budget is the submission's: a direction gets its shapes' share of it.
         share = len(shapes) / len(timing.shapes)
         plan = self.plan.model_copy(update={"budget_s": self.plan.budget_s * share})
-        with Run(self.host, self.sides, timing.baseline, request, shapes, self.order()) as run:
-            return grade(
-                run.device("triton" in exercise.needs),
-                self.host.gpu,
-                shapes,
-                threshold,
-                attempt=before.attempt + 1 if before is not None else 1,
-                plan=plan,
-                order=self.order(),
-            )
+        attempt = before.attempt + 1 if before is not None else 1
+        verdict = self._graded(exercise, timing, threshold, shapes, request, plan, attempt)
+        return verdict.model_copy(update={"fingerprint": self._fingerprint(timing)})
+
+    def _fingerprint(self, timing: Timing) -> dict[str, str]:
+        versions = {}
+        for library in ("torch", "triton"):
+            with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+                versions[library] = importlib.metadata.version(library)
+        return {**self.host.fingerprint(), **versions, "spec_sha256": timing.sha256}
+
+    def _graded(
+        self,
+        exercise: Exercise,
+        timing: Timing,
+        threshold: Threshold,
+        shapes: Sequence[TimedShape],
+        request: Request,
+        plan: Plan,
+        attempt: int,
+    ) -> TimingVerdict:
+        try:
+            with (
+                self.host.exclusive(),
+                Run(self.host, self.sides, timing.baseline, request, shapes, self.order()) as run,
+            ):
+                return grade(
+                    run.device("triton" in exercise.needs),
+                    self.host.gpu,
+                    shapes,
+                    threshold,
+                    attempt=attempt,
+                    plan=plan,
+                    order=self.order(),
+                )
+        except DeviceError as error:  # before anything was measured
+            return could_not(str(error), attempt, plan)
 
     def _threshold(self, timing: Timing) -> Threshold:
         card = self.host.gpu.name
@@ -144,10 +176,18 @@ class Run:
         pools = draw_pools(self._shapes, device)
         folder = sides.scratch / f"baseline-{secrets.token_hex(4)}"
         view, root = stage_baseline(sides.kit_view, folder, self._baseline, self._request)
-        baseline = self._start(view, root, sides.hide)
+        try:
+            baseline = self._start(view, root, sides.hide)
+            baseline.give_pools(pools)
+        except Fault as fault:
+            raise of_the_baseline(fault) from None
         submission = self._start(sides.kit_view, sides.submission, sides.hide)
-        for worker in (baseline, submission):
-            worker.give_pools(pools)
+        try:
+            submission.give_pools(pools)
+        except Fault as fault:
+            if out_of_memory(fault):
+                raise OutOfMemory("there is no room on the GPU for the inputs of both sides") from None
+            raise
         trusted = in_pytorch() if device == "cpu" else in_triton()
         workloads = {shape.label: AttentionWorkload(shape, pools, trusted) for shape in self._shapes}
         return TwoWorkers(self._host, baseline, submission, workloads, self._order, own_kernels)
@@ -168,9 +208,11 @@ class Run:
                 lane,
                 shared=descriptor,
                 devices=self._sides.devices,
+                variables=self._sides.variables,
             )
 
-        worker = TimedWorker(start, self._request, memory, self._host.device)
+        device = self._host.device
+        worker = TimedWorker(start, self._request, memory, device, "cpu" if device == "cpu" else "cuda:0")
         self._workers.append(worker)
         return worker
 

@@ -86,7 +86,7 @@ class TwoWorkers:
             )
             outputs = self._submission.outputs(which)
         except Fault as fault:
-            if _out_of_memory(fault) and self.sample().neighbours:
+            if out_of_memory(fault) and self.sample().neighbours:
                 raise OutOfMemory(
                     f"{which} found no memory on the GPU, and another process is on it"
                 ) from None
@@ -108,11 +108,11 @@ class TwoWorkers:
             if first:
                 workload.check(call, self._baseline.outputs("the baseline"), sketched, "the baseline")
         except Fault as fault:
-            if _out_of_memory(fault):
+            if out_of_memory(fault):
                 raise OutOfMemory(
                     f"the baseline found no memory on the GPU for {workload.shape.label}"
                 ) from None
-            raise _of_the_baseline(fault) from None
+            raise of_the_baseline(fault) from None
         return took_s
 
     def _limit_s(self, what: What, workload: AttentionWorkload) -> float:
@@ -129,9 +129,11 @@ class TwoWorkers:
         self._paused = not submission
 
 
-def _out_of_memory(fault: Fault) -> bool:
+def out_of_memory(fault: Fault) -> bool:
+    """Whether a worker found no room on its device."""
     return isinstance(fault, Raised) and "out of memory" in fault.message.lower()
 
 
-def _of_the_baseline(fault: Fault) -> DeviceError:
+def of_the_baseline(fault: Fault) -> DeviceError:
+    """What is wrong with the machine when the trusted side fails."""
     return DeviceLost(f"the baseline failed, which is not your fault: {fault.message}")

@@ -22,7 +22,6 @@ from grader.clock.device import DeviceError
 from grader.clock.floor import bounds_s, compulsory_bytes
 from grader.clock.grading import Plan, grade
 from grader.clock.host import Host
-from grader.clock.lock import card_lock
 from grader.clock.nvml import NoNvml, find_card, load
 from grader.clock.nvml_host import NvmlHost, neighbours_unseen
 from grader.clock.verdict import ShapeTiming, TimingOutcome, TimingVerdict
@@ -73,8 +72,9 @@ def run(kit: Kit, submission: Path | None, exercise: str | None, out: Path | Non
         unseen = neighbours_unseen()
         if unseen:  # who times their own code here has nothing to gain from a neighbour
             print(f"if somebody else is on the GPU, it does not show: {unseen}")
-        with card_lock(card.uuid, say=print):
-            return time_here(bench, NvmlHost(card, alone=True), out)
+        host = NvmlHost(card, alone=True)
+        with host.exclusive(say=print):
+            return time_here(bench, host, out)
     except DeviceError as error:
         raise BadInput(str(error)) from None
 

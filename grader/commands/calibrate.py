@@ -19,7 +19,6 @@ from grader.calls.faults import Fault
 from grader.clock.calibration import Open, Ratios, Who, measure
 from grader.clock.device import Device, DeviceError
 from grader.clock.host import Host
-from grader.clock.lock import card_lock
 from grader.clock.nvml import Card, NoNvml, find_card, load
 from grader.clock.nvml_host import NvmlHost
 from grader.kit import Kit
@@ -51,8 +50,8 @@ def run(kit: Kit, out: Path | None, who: str | None, alone: bool) -> int:
         card = find_card()
         if card is None:
             raise BadInput(f"no GPU here, nothing is measured: {_why()}")
-        with card_lock(card.uuid, say=_tell), tempfile.TemporaryDirectory(prefix="rooflab-") as scratch:
-            host = NvmlHost(card, alone=alone)
+        host = NvmlHost(card, alone=alone)
+        with host.exclusive(say=_tell), tempfile.TemporaryDirectory(prefix="rooflab-") as scratch:
             trouble = host.sample([]).trouble
             if trouble:
                 raise BadInput(f"{card.name}: nothing is measured, {trouble}; grader doctor says more")
@@ -102,7 +101,7 @@ def rows(kit: Kit, card: Card, host: Host, who: str, scratch: Path) -> tuple[str
         for exercise in spec.exercises:
             if exercise.timing is None:
                 continue
-            sides = _sides(kit, host, spec, exercise, scratch)
+            sides = _sides(kit, host, card, spec, exercise, scratch)
             found = measure(exercise.timing, sides, random.SystemRandom(), _tell)
             text, problem = row(f"{name}.{exercise.id}", exercise.timing, card, who, ceilings, found)
             texts.append(text)
@@ -167,11 +166,14 @@ def _version(library: str) -> str:
         return "not installed"
 
 
-def _sides(kit: Kit, host: Host, spec: Assignment, exercise: Exercise, scratch: Path) -> Open:
+def _sides(
+    kit: Kit, host: Host, card: Card | None, spec: Assignment, exercise: Exercise, scratch: Path
+) -> Open:
     """Opens both processes of a run: the kit's own code only, confined as a submission is where that is possible."""
     from grader.calls.official import stage_baseline, stage_kit
     from grader.calls.runner import Request
     from grader.clock.in_process import FUNCTIONS
+    from grader.clock.opening import shown_only
     from grader.clock.timer import Run, Sides
 
     level: Level = "sandbox" if available().ok else "process"
@@ -193,6 +195,8 @@ def _sides(kit: Kit, host: Host, spec: Assignment, exercise: Exercise, scratch: 
             view, root = stage_baseline(view, folder / who, modules[who], request)
         shapes = [each for each in timing.shapes if each.direction == direction]
         sides = Sides(view, root, folder, level)
+        if card is not None:
+            sides = shown_only(sides, card)
         with Run(host, sides, timing.baseline, request, shapes, random.SystemRandom()) as both:
             yield both.device(own_kernels=False)
 

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -84,12 +84,13 @@ def sandbox_arguments(
     disk_bytes: int,
     seccomp_fd: int | None,
     devices: Sequence[Path] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> list[str]:
     """Return bwrap's arguments up to and including `--`; the worker's command follows.
 
     `hide` are paths on the host that must not be seen even where a folder that is shown contains them. What
     the worker needs stays visible where it lies below a hidden path, as an interpreter in a home folder does.
-    `devices` are files below /dev that the worker may open.
+    `devices` are files below /dev that the worker may open; `variables` go into its environment.
 
     Raises:
         ValueError: a path in `hide` is one that the worker cannot do without.
@@ -99,7 +100,7 @@ def sandbox_arguments(
     if seccomp_fd is not None:
         arguments += ["--seccomp", str(seccomp_fd)]
     arguments.append("--clearenv")
-    for name, value in environment(HOME).items():
+    for name, value in (environment(HOME) | dict(variables or {})).items():
         arguments += ["--setenv", name, value]
 
     shown = list(_shown(kit, submission))

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Literal
@@ -37,6 +37,7 @@ def launch(
     bwrap: Path | None = None,
     descriptors: Sequence[int] = (),
     devices: Sequence[Path] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> "Confined":
     """Start `kit/entry` as a worker and watch it.
 
@@ -59,6 +60,7 @@ def launch(
         bwrap: the binary to use in place of the one that is found.
         descriptors: more of this process's that the worker gets, under the same numbers.
         devices: host paths of a GPU, such as /dev/nvidia0, that the worker may open; the process level has them all.
+        variables: more of the worker's environment.
 
     Raises:
         SandboxUnavailable: bubblewrap does not work on this machine.
@@ -74,10 +76,20 @@ def launch(
         if level == "sandbox":
             binary = available(bwrap).require()
             return _launch_in_sandbox(
-                binary, kit, submission, entry, wire, limits, argv, hide, descriptors, devices
+                binary,
+                kit,
+                submission,
+                entry,
+                wire,
+                limits,
+                argv,
+                hide,
+                descriptors,
+                devices,
+                variables or {},
             )
         lock_own_memory()
-        return _launch_as_process(kit, submission, entry, wire, limits, argv, descriptors)
+        return _launch_as_process(kit, submission, entry, wire, limits, argv, descriptors, variables or {})
 
 
 def _launch_in_sandbox(
@@ -91,6 +103,7 @@ def _launch_in_sandbox(
     hide: Sequence[Path],
     more_descriptors: Sequence[int],
     devices: Sequence[Path],
+    variables: Mapping[str, str],
 ) -> "Confined":
     worker = bubblewrap.python_command(
         str(bubblewrap.KIT / entry),
@@ -107,6 +120,7 @@ def _launch_in_sandbox(
             disk_bytes=limits.disk_bytes,
             seccomp_fd=filter_fd,
             devices=devices,
+            variables=variables,
         )
         descriptors = [wire.fileno(), *([] if filter_fd is None else [filter_fd]), *more_descriptors]
         return Confined([binary, *outside, *worker, *argv], descriptors, limits, home=None)
@@ -120,6 +134,7 @@ def _launch_as_process(
     limits: Limits,
     argv: Sequence[str],
     more_descriptors: Sequence[int],
+    variables: Mapping[str, str],
 ) -> "Confined":
     worker = bubblewrap.python_command(
         str(kit.resolve() / entry),
@@ -130,7 +145,7 @@ def _launch_as_process(
     )
     home = Path(tempfile.mkdtemp(prefix="rooflab-worker-"))
     try:
-        return Confined([*worker, *argv], [wire.fileno(), *more_descriptors], limits, home=home)
+        return Confined([*worker, *argv], [wire.fileno(), *more_descriptors], limits, home, variables)
     except BaseException:
         _remove(home)
         raise
@@ -140,9 +155,15 @@ class Confined:
     """One worker and everything that it starts, held to its limits by a watchdog thread; made by `launch`."""
 
     def __init__(
-        self, command: Sequence[str], descriptors: Sequence[int], limits: Limits, home: Path | None
+        self,
+        command: Sequence[str],
+        descriptors: Sequence[int],
+        limits: Limits,
+        home: Path | None,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
-        """`home` is the worker's temporary folder at the process level, None in the sandbox."""
+        """`home` is the worker's temporary folder at the process level, None in the sandbox; `variables` are added
+        to its environment there."""
         self._limits = limits
         self._home = home
         self._killed_because: str | None = None
@@ -153,7 +174,7 @@ class Confined:
             self._process = subprocess.Popen(
                 command,
                 # bwrap's own environment can be read from inside, in /proc/1/environ.
-                env=bubblewrap.environment(str(home) if home else bubblewrap.HOME),
+                env=bubblewrap.environment(str(home) if home else bubblewrap.HOME) | dict(variables or {}),
                 cwd=home,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

@@ -56,6 +56,9 @@ class FakeNvml:
     def nvmlSystemGetDriverVersion(self):
         return "0.0 (made up)"
 
+    def nvmlDeviceGetMinorNumber(self, card):
+        return self.cards.index(card)
+
     def nvmlDeviceGetName(self, card):
         return card.name
 

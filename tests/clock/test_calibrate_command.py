@@ -187,7 +187,7 @@ def test_both_sides_of_a_run_are_the_kit_s_own_code_in_processes(tmp_path):
     )
     timing = Timing(baseline="kernels_ref.timed.tiled", shapes=(shape,))
     small = exercise.model_copy(update={"timing": timing})
-    with command._sides(find_kit(), CpuHost(), spec, small, tmp_path)("naive", "forward") as device:
+    with command._sides(find_kit(), CpuHost(), None, spec, small, tmp_path)("naive", "forward") as device:
         for what in ("baseline", "empty", "submission"):
             assert all(each > 0 for each in device.time_block(what, shape, 2))
 
@@ -222,7 +222,9 @@ def test_a_card_on_which_a_figure_would_mean_nothing_is_refused_in_one_line(
     monkeypatch.setattr(
         command,
         "NvmlHost",
-        lambda card, alone: NvmlHost(card, alone=alone, nvml=nvml, flush=lambda: None, unseen=lambda: ""),
+        lambda card, alone: NvmlHost(
+            card, alone=alone, nvml=nvml, take=lambda _: lambda: None, unseen=lambda: ""
+        ),
     )
     monkeypatch.setattr(sys, "argv", ["grader", "calibrate"])
     with pytest.raises(SystemExit) as exit_:

@@ -9,6 +9,8 @@ from grader.kit import find_kit
 
 if __name__ == "__main__":
     kit, out, jobs, *submissions = sys.argv[1:]
-    order = Order(find_kit(Path(kit)), Path(out), "sandbox", b"s" * 32, int(jobs), ("clock_kit.fast",), "cpu")
+    order = Order(
+        find_kit(Path(kit)), Path(out), "sandbox", b"s" * 32, int(jobs), ("clock_kit.fast",), "cpu", True
+    )
     for row in grade(order, [Path(each) for each in submissions]):
         print(row.id, "graded" if row.graded else "not graded", row.note)
