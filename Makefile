@@ -6,11 +6,13 @@ READY   := $(VENV)/.ready
 SAMPLES := tests/submissions
 OUT     ?= reports
 
-.PHONY: help setup grade test test-attacks test-slow test-tritons bench lint verify stubs figures clean
+.PHONY: help setup grade test test-attacks test-clock test-gpu test-slow test-tritons bench lint verify stubs figures clean
 help:
 	@echo "make grade    grade the sample submissions: table, reports/<id>/report.json, reports/summary.csv"
 	@echo "make test     the kit's own tests"
 	@echo "make test-attacks  hostile, broken and odd submissions, graded in the sandbox"
+	@echo "make test-clock  real processes and attacks under the judge's clock; on an idle machine"
+	@echo "make test-gpu  what needs an NVIDIA card: the reference kernels, attacks on the clock"
 	@echo "make test-slow  the slow ones: more attacks in Triton, and the bundle in a fresh venv, which needs the network"
 	@echo "make test-tritons  the kernel tests on the other tritons that are supported"
 	@echo "make bench    what the kernel evidence and reading a trace cost; on an idle machine"
@@ -32,13 +34,19 @@ grade: $(READY)
 	$(BIN)/grader grade $(SAMPLES)/*/ $(SAMPLES)/*.zip --out $(OUT) --isolation $$level
 
 test: $(READY)
-	$(BIN)/python -m pytest tests -m 'not slow and not attacks'
+	$(BIN)/python -m pytest tests -m 'not slow and not attacks and not clock and not gpu'
 
 test-attacks: $(READY)
 	$(BIN)/python -m pytest tests/adversarial -m 'attacks and not slow'
 
+test-clock: $(READY)
+	$(BIN)/python -m pytest tests/clock tests/adversarial -m 'clock and not slow'
+
+test-gpu: $(READY)
+	$(BIN)/python -m pytest tests -m gpu
+
 test-slow: $(READY)
-	$(BIN)/python -m pytest tests -m slow
+	$(BIN)/python -m pytest tests -m 'slow and not gpu'
 
 # The wheels only, beside the venv: torch stays what it is. The interpreter cannot be mended on 3.6, compiling works.
 TRITONS := $(VENV)/tritons
