@@ -179,6 +179,7 @@ def test_naive_attention_is_right_by_the_checks_of_a_timed_call(dtype, direction
     workload.check(call, outputs, windows.sketch(outputs, call.judged_weights), "naive attention")
 
 
+@pytest.mark.clock
 def test_both_sides_of_a_run_are_the_kit_s_own_code_in_processes(tmp_path):
     """Naive attention against a baseline in PyTorch, on the cores of this machine; the times mean nothing."""
     spec, exercise = find_exercise("flash_attention.performance")
