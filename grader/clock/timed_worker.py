@@ -19,7 +19,8 @@ from grader.printable import printable
 
 LOAD_S = 120.0
 """Importing the file, CUDA's start included."""
-STAGE_S = 60.0
+STAGE_S = 20.0
+"""Taking a pool, or handing an output over."""
 _DTYPES = {str(each).removeprefix("torch."): each for each in (torch.float32, torch.float16, torch.bfloat16)}
 
 

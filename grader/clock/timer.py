@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.metadata
+import math
 import random
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -117,7 +118,7 @@ class Timer:
                 Run(self.host, self.sides, timing.baseline, request, shapes, self.order()) as run,
             ):
                 return grade(
-                    run.device("triton" in exercise.needs),
+                    run.device("triton" in exercise.needs, plan.budget_s),
                     self.host.gpu,
                     shapes,
                     threshold,
@@ -170,7 +171,7 @@ class Run:
         for memory in self._memories:
             memory.close()
 
-    def device(self, own_kernels: bool) -> TwoWorkers:
+    def device(self, own_kernels: bool, budget_s: float = math.inf) -> TwoWorkers:
         """Start both sides and give them the pools."""
         sides, device = self._sides, self._host.device
         pools = draw_pools(self._shapes, device)
@@ -190,7 +191,7 @@ class Run:
             raise
         trusted = in_pytorch() if device == "cpu" else in_triton()
         workloads = {shape.label: AttentionWorkload(shape, pools, trusted) for shape in self._shapes}
-        return TwoWorkers(self._host, baseline, submission, workloads, self._order, own_kernels)
+        return TwoWorkers(self._host, baseline, submission, workloads, self._order, own_kernels, budget_s)
 
     def _start(self, view: Path, root: Path, hide: Sequence[Path]) -> TimedWorker:
         memory = SharedMemory(max(map(_output_bytes, self._shapes)))

@@ -5,10 +5,12 @@ submission has no say in what is taken off its times. What a submission does wro
 included, ends the run with the call named.
 """
 
+import math
 import random
+import time
 from collections.abc import Mapping, Sequence
 
-from grader.calls.faults import Fault, Raised
+from grader.calls.faults import Fault, Raised, TimedOut
 from grader.clock.device import DeviceError, DeviceLost, OutOfMemory, Sample, What
 from grader.clock.host import Host
 from grader.clock.timed_worker import TimedWorker
@@ -19,6 +21,8 @@ FIRST_CALL_S = 120.0
 """Of a side's first call at a shape: compiling, autotuning. It counts as device time."""
 CALL_S = 10.0
 """Of any other."""
+PATIENCE = 1.5
+"""Times the budget, by which a run is over in any case: between two looks at the budget lie many calls."""
 
 
 class TwoWorkers:
@@ -32,6 +36,7 @@ class TwoWorkers:
         workloads: Mapping[str, AttentionWorkload],
         order: random.Random,
         own_kernels: bool = False,
+        budget_s: float = math.inf,
     ) -> None:
         """Both workers have the pools already.
 
@@ -39,12 +44,15 @@ class TwoWorkers:
             workloads: by a shape's label.
             order: draws the secret inputs.
             own_kernels: PyTorch must not do the submission's work.
+            budget_s: for which an honest submission holds the device at most; one that stalls is stopped some time
+                after that.
         """
         self._host, self._baseline, self._submission = host, baseline, submission
         self._workloads, self._order, self._own_kernels = workloads, order, own_kernels
         self._called: set[tuple[str, str]] = set()
         self._calls = 0
         self._paused = False
+        self._deadline_s = time.monotonic() + PATIENCE * budget_s + FIRST_CALL_S
 
     def sample(self) -> Sample:
         """Read the host now."""
@@ -80,9 +88,12 @@ class TwoWorkers:
         self._calls += 1
         which = f"timed call {self._calls} ({workload.shape.label})"
         call = workload.draw(self._order)
+        left_s = self._deadline_s - time.monotonic()
+        if left_s <= 0:
+            raise TimedOut(f"{which} was not made: the calls before it held the device for too long")
         try:
             took_s, sketched = self._submission.call(
-                call, self._limit_s(what, workload), own_kernels=self._own_kernels
+                call, min(self._limit_s(what, workload), left_s), own_kernels=self._own_kernels
             )
             outputs = self._submission.outputs(which)
         except Fault as fault:
