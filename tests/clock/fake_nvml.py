@@ -62,9 +62,6 @@ class FakeNvml:
     def nvmlDeviceGetName(self, card):
         return card.name
 
-    def nvmlDeviceGetMinorNumber(self, card):
-        return self.cards.index(card)
-
     def nvmlDeviceGetUUID(self, card):
         return card.uuid
 
