@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from grader.calls.faults import Fault, Todo
-from grader.calls.runner import LocalRunner, Request
+from grader.calls.runner import LocalRunner, Request, require
 from grader.clock.device import DeviceError
 from grader.clock.floor import bounds_s, compulsory_bytes
 from grader.clock.grading import Plan, grade
@@ -69,6 +69,7 @@ def run(kit: Kit, submission: Path | None, exercise: str | None, out: Path | Non
         card = find_card()
         if card is None:
             raise BadInput(NO_CARD + _missing_library())
+        require(bench.exercise)
         unseen = neighbours_unseen()
         if unseen:  # who times their own code here has nothing to gain from a neighbour
             print(f"if somebody else is on the GPU, it does not show: {unseen}")
@@ -77,6 +78,8 @@ def run(kit: Kit, submission: Path | None, exercise: str | None, out: Path | Non
             return time_here(bench, host, out)
     except DeviceError as error:
         raise BadInput(str(error)) from None
+    except Fault as fault:  # torch or triton is not there
+        raise BadInput(fault.message) from None
 
 
 def _missing_library() -> str:

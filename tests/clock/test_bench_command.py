@@ -13,6 +13,7 @@ from grader.clock.cpu_host import CPU_CLOCK, CpuHost
 from grader.clock.device import Sample, Throttle
 from grader.clock.grading import Plan
 from grader.clock.in_process import InProcess, baseline, of_pytorch, of_submission
+from grader.clock.nvml import find_card
 from grader.clock.workloads import AttentionWorkload, draw_pools, in_pytorch
 from grader.commands import bench as command
 from grader.commands.bench import Bench, bound, placed, time_here
@@ -20,6 +21,7 @@ from grader.kit import find_exercise
 from specs.gpu import gpu
 from specs.timing import TimedShape, Timing
 from tests.clock import told_clock
+from tests.clock.fake_nvml import FakeNvml, fake_card
 from tests.clock.worlds import SHAPES as GRADED
 from tests.clock.worlds import Truth, graded
 
@@ -225,6 +227,17 @@ def test_without_a_card_and_for_other_exercises_there_is_one_line(words, said, m
     assert (exit_.value.code, out) == (2, "")
     assert len(err.splitlines()) == 1
     assert said in err
+
+
+def test_without_torch_or_triton_the_remedy_is_told(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(command, "find_card", lambda: find_card(FakeNvml(fake_card())))
+    monkeypatch.setattr("grader.calls.runner.importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["grader", "bench", str(tmp_path)])
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    out, err = capsys.readouterr()
+    assert (exit_.value.code, out, len(err.splitlines())) == (2, "", 1)
+    assert "pip install" in err
 
 
 def test_a_row_says_what_an_official_run_would_and_an_unmeasured_one_that_nobody_knows(
