@@ -6,13 +6,15 @@ READY   := $(VENV)/.ready
 SAMPLES := tests/submissions
 OUT     ?= reports
 
-.PHONY: help setup grade test test-attacks test-clock test-gpu test-slow test-tritons bench lint verify stubs figures clean
+.PHONY: help setup grade test test-attacks attacks fuzz test-clock test-gpu test-slow test-tritons bench lint verify stubs figures clean
 help:
 	@echo "make grade    grade the sample submissions: table, reports/<id>/report.json, reports/summary.csv"
 	@echo "make test     the kit's own tests"
 	@echo "make test-attacks  hostile, broken and odd submissions, graded in the sandbox"
 	@echo "make test-clock  real processes and attacks under the judge's clock; on an idle machine"
 	@echo "make test-gpu  what needs an NVIDIA card: the reference kernels, attacks on the clock"
+	@echo "make attacks  the same as a table: what became of each, in the sandbox"
+	@echo "make fuzz     a hundred thousand malformed replies to the judge, and two minutes of atheris"
 	@echo "make test-slow  the slow ones: more attacks in Triton, and the bundle in a fresh venv, which needs the network"
 	@echo "make test-tritons  the kernel tests on the other tritons that are supported"
 	@echo "make bench    what the kernel evidence and reading a trace cost; on an idle machine"
@@ -44,6 +46,14 @@ test-clock: $(READY)
 
 test-gpu: $(READY)
 	$(BIN)/python -m pytest tests -m gpu
+
+attacks: $(READY)
+	$(BIN)/python -m tests.adversarial
+
+fuzz: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check coverage atheris
+	$(BIN)/coverage run --branch --include="*/grader/worker/*" -m tests.fuzz --inputs 100000 --seconds-of-atheris 120
+	$(BIN)/coverage report --include="*/worker/wire.py,*/worker/decoding.py,*/worker/canonical.py,*/worker/values.py"
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest tests -m 'slow and not gpu'

@@ -113,7 +113,10 @@ def grade(
         typer.Option("--only", metavar="EXERCISE", help="Grade this exercise only; repeatable."),
     ] = None,
     isolation: Annotated[
-        str, typer.Option("--isolation", metavar="LEVEL", help="sandbox, or process for trusted code.")
+        str,
+        typer.Option(
+            "--isolation", metavar="LEVEL", help="sandbox, user (as root), or process for trusted code."
+        ),
     ] = "sandbox",
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Submissions graded at once [one a core].")

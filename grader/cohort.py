@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.attempts import earlier_verdicts, to_be_timed_again
+from grader.audit import audited
 from grader.checks.verdicts import environment
 from grader.clock.grading import ATTEMPTS
 from grader.clock.verdict import TimingVerdict
@@ -177,6 +178,7 @@ def _grade_one(
             return Row(name, report, note_on(report))
         if order.only:
             report = _merged(before, report)
+    report = report.model_copy(update={"review": audited(staged.root, staged.files)})
     write_report(report, report_path)
     shutil.rmtree(scratch, ignore_errors=True)
     return Row(name, report, note_on(report))

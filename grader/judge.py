@@ -24,6 +24,7 @@ from grader.clock.device import DeviceError
 from grader.clock.verdict import TimingVerdict
 from grader.kit import find_kit
 from grader.report import GradeReport, SubmissionInfo, write_report
+from grader.sandbox import Level
 from grader.session import Installed, arguments
 
 Clock = Literal["gpu", "cpu"]
@@ -41,7 +42,7 @@ class Task(BaseModel):
     """A folder of this judge's own."""
     report: Path
     info: SubmissionInfo
-    isolation: Literal["process", "sandbox"]
+    isolation: Level
     seed_hex: str
     assignments: tuple[str, ...]
     only: tuple[str, ...] = ()

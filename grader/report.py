@@ -98,10 +98,20 @@ class SubmissionInfo(Model):
     notes: tuple[str, ...] = ()
 
 
+class ReviewNote(Model):
+    """Something in a submission's source that deserves a look; for staff, and no verdict."""
+
+    file: str
+    line: int
+    weight: Literal["look", "note"]
+    """A note is what honest code does every day."""
+    what: str
+
+
 class Environment(Model):
     """With what, and how far one may trust it."""
 
-    isolation: Literal["local", "process", "sandbox"]
+    isolation: Literal["local", "process", "user", "sandbox"]
     kit_version: str
     kit_sha256: str = ""
     """Over specs, checks and oracles: a changed one means that the submission has to be graded again."""
@@ -120,6 +130,8 @@ class GradeReport(Model):
     submission: SubmissionInfo
     environment: Environment
     exercises: tuple[ExerciseResult, ...] = ()
+    review: tuple[ReviewNote, ...] = ()
+    """For staff: no page or export for students shows it."""
     error: str = ""
     """Why the submission could not be graded, when it could not; its points are then pending."""
     only: tuple[str, ...] = ()
@@ -161,13 +173,15 @@ def write_report(report: GradeReport, path: Path) -> None:
     write_atomically(path, report.model_dump_json(indent=1) + "\n")
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Replace `path` by `text` in one step; a crash in between leaves the old file."""
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace `path` by `content` in one step; a crash in between leaves the old file."""
+    raw = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    # Some letters of the name: all of a long one and the rest together would be longer than a name may be.
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:16]}.", suffix=".part")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
-            stream.write(text)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(raw)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(temporary, 0o644)

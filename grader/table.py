@@ -88,7 +88,7 @@ def _line(exercise: ExerciseResult, width: int, all_checks: int) -> Text:
     if exercise.extra_credit:
         line.append(" extra")
     if exercise.outcome is Outcome.TODO:
-        line.append(f"  {exercise.todo}", style="dim")
+        line.append(f"  {printable(exercise.todo, 400)}", style="dim")
     elif exercise.pending_points and exercise.outcome.pending:
         line.append(f"  {_reason(exercise) or 'pending'}", style="dim")
     return line
@@ -104,11 +104,11 @@ def _reason(exercise: ExerciseResult) -> str:
 
 def describe(check: CheckResult) -> str:
     """One failed check: the claim, what happened, and the hint."""
-    lines = [("hidden: " if check.hidden else "") + check.claim]
+    lines = [("hidden: " if check.hidden else "") + printable(check.claim, 400)]
     message = "still to be written" if check.outcome is Outcome.TODO and not check.message else check.message
     lines += ["  " + printable(line, 400) for line in message.splitlines()]
     if check.hint:
-        lines.append(f"  hint: {check.hint}")
+        lines.append(f"  hint: {printable(check.hint, 1000)}")
     return "\n".join(lines)
 
 
@@ -153,8 +153,9 @@ def print_cohort(rows: Sequence[tuple[str, GradeReport | None, str]], console: C
     table.add_column("pending", justify="right")
     table.add_column("note", overflow="fold")
     for name, report, note in rows:
+        who = escape(printable(name))
         if report is None or report.error:  # no grade: neither points nor zero
-            table.add_row(escape(name), *["-"] * (len(assignments) + 2), Text(note, style="red"))
+            table.add_row(who, *["-"] * (len(assignments) + 2), Text(printable(note, 2000), style="red"))
             continue
         cells = []
         for assignment in assignments:
@@ -162,5 +163,6 @@ def print_cohort(rows: Sequence[tuple[str, GradeReport | None, str]], console: C
             most = sum(each.max_points for each in own)
             cells.append(f"{points(sum(each.points for each in own))} / {points(most)}" if own else "-")
         extra = sum(each.points for each in report.exercises if each.extra_credit)
-        table.add_row(escape(name), *cells, points(extra), points(report.pending_points), Text(note))
+        why = Text(printable(note, 2000))
+        table.add_row(who, *cells, points(extra), points(report.pending_points), why)
     console.print(table)

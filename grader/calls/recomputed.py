@@ -28,6 +28,8 @@ _ITEM_BYTES = {
     "float64": 8,
 }
 _LARGEST_ITEM_BYTES = 8
+# A product of thousands of numbers of thousands of digits takes minutes.
+_MOST_DIMS, _LARGEST_DIM = 16, 1 << 40
 _MOST_ASSEMBLED = 32  # of one call: ptxas takes a tenth of a second for each
 
 
@@ -55,6 +57,9 @@ def _contradictions(evidence: CallEvidence, named: Mapping[str, Any]) -> Iterato
 
 
 def _of_one_tensor(traffic: TensorTraffic, named: Mapping[str, Any]) -> Iterator[str]:
+    if len(traffic.shape) > _MOST_DIMS or not all(0 <= size <= _LARGEST_DIM for size in traffic.shape):
+        yield "a shape that no tensor has"
+        return
     elements = math.prod(traffic.shape)
     most_bytes = elements * _ITEM_BYTES.get(traffic.dtype, _LARGEST_ITEM_BYTES)
     pairs = (

@@ -15,7 +15,8 @@ from grader.exports.prairielearn import prairielearn
 from grader.exports.reading import read_reports, refuse_different_points
 from grader.exports.roster import Entry, Student, matched, read_roster
 from grader.exports.spreadsheet import spreadsheet
-from grader.printable import printable, printable_path
+from grader.output import folder, ordinary_file
+from grader.printable import printable
 from grader.refusal import SOME_NOT_GRADED, BadInput
 from grader.report import GradeReport, write_atomically
 from specs.assignment import assignments
@@ -76,8 +77,7 @@ def _write_each(name: str, reports: Sequence[GradeReport], out: Path | None, sev
         return
     if out is None:
         raise BadInput(f"format {name} has a file for each report: name a folder with --out")
-    if out.exists() and not out.is_dir():
-        raise BadInput(f"--out {printable_path(out)}: is a file, name a folder")
+    folder(out)
     for report in reports:
         write_atomically(out / report.submission.id / file, function(report))
 
@@ -87,9 +87,8 @@ def _write(text: str, out: Path | None) -> None:
         # In bytes: a terminal's or a pipe's own encoding may lack a name's letters.
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
         sys.stdout.buffer.flush()
-    elif out.is_dir():
-        raise BadInput(f"--out {printable_path(out)}: is a folder, name a file")
     else:
+        ordinary_file(out)
         write_atomically(out, text)
 
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.exports.reading import is_graded, read_reports
+from grader.output import folder
 from grader.printable import printable, printable_path
 from grader.refusal import SOME_NOT_GRADED, BadInput
-from grader.report import write_atomically
+from grader.report import GradeReport, write_atomically
 
 ZIP = "feedback.zip"
 
@@ -20,8 +21,7 @@ def run(places: Sequence[Path], out: Path, as_zip: bool) -> int:
         if error.name != "jinja2":
             raise
         raise BadInput("feedback needs Jinja2: pip install -e '.[instructor]' and run this again") from None
-    if out.exists() and not out.is_dir():
-        raise BadInput(f"--out {printable_path(out)}: is a file, name a folder")
+    folder(out)
     reports = read_reports(places)
     files = {}
     for report in reports:
@@ -29,10 +29,13 @@ def run(places: Sequence[Path], out: Path, as_zip: bool) -> int:
         files[f"{report.submission.id}/feedback.md"] = feedback_markdown(report)
     for name, text in files.items():
         write_atomically(out / name, text)
-    if as_zip:
-        _write_bytes(out / ZIP, zipped(files))
     where = printable_path(out)
-    print(f"{len(reports)} pages in {where}/<submission>/" + (f", zipped in {where}/{ZIP}" if as_zip else ""))
+    told = f"{len(reports)} pages in {where}/<submission>/"
+    if as_zip:
+        name = _zip_name(reports)
+        write_atomically(out / name, zipped(files))
+        told += f", zipped in {where}/{name}"
+    print(told)
     ungraded = [report for report in reports if not is_graded(report)]
     for report in ungraded:
         why = printable(report.error or "grader error", 200)
@@ -40,7 +43,10 @@ def run(places: Sequence[Path], out: Path, as_zip: bool) -> int:
     return SOME_NOT_GRADED if ungraded else 0
 
 
-def _write_bytes(path: Path, content: bytes) -> None:
-    part = path.with_name(f".{path.name}.part")
-    part.write_bytes(content)
-    part.replace(path)
+def _zip_name(reports: Sequence[GradeReport]) -> str:
+    """`feedback.zip`, or another name where a submission is called so and has its folder there."""
+    taken = {report.submission.id.casefold() for report in reports}
+    name = ZIP
+    while name in taken:
+        name = f"all-{name}"
+    return name

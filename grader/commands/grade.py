@@ -13,14 +13,23 @@ from grader.clock import nvml
 from grader.clock.device import DeviceError
 from grader.judges import Order
 from grader.kit import Kit
+from grader.output import folder
 from grader.printable import printable
 from grader.refusal import SOME_NOT_GRADED, BadInput
-from grader.sandbox import Level, available
+from grader.sandbox import Level, available, other_user
 from grader.seeds import SEED_FILE, SeedUnreadable, course_seed
 from grader.summary import Row
 from grader.table import print_cohort
 
-LEVELS: tuple[Level, ...] = ("sandbox", "process")
+LEVELS: dict[str, tuple[Level, str]] = {
+    "sandbox": ("sandbox", ""),
+    "user": (
+        "user",
+        "forged results and readers of the judge's files, not the network nor what is open to every user",
+    ),
+    "process": ("process", "crashes, hangs and forged results, not code that reads your files"),
+}
+"""Levels by name, and what one that is weaker than the sandbox withstands."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +51,11 @@ def run(
     timed: Timed | None,
 ) -> int:
     """Grade and print; the exit code: 0 all graded, 3 some not."""
-    level = _level(isolation)
     for path in submissions:
         if not path.exists():
             raise BadInput(f"{printable(str(path))}: no such file or folder")
-    if out.exists() and not out.is_dir():
-        raise BadInput(f"--out {printable(str(out))}: is a file, name a folder")
+    folder(out)
+    level = _level(isolation, kit, out)
     try:
         seed = course_seed(seed_file or kit.root / SEED_FILE)
     except SeedUnreadable as error:
@@ -87,14 +95,19 @@ def _has_gpu() -> bool:
         raise BadInput(f"the GPU cannot be timed on: {error}; or grade with --no-timing") from None
 
 
-def _level(isolation: str) -> Level:
+def _level(isolation: str, kit: Kit, out: Path) -> Level:
     if isolation not in LEVELS:
         raise BadInput(f"--isolation {isolation}: no such level, choose one of {', '.join(LEVELS)}")
-    level: Level = "sandbox" if isolation == "sandbox" else "process"
+    level, _ = LEVELS[isolation]
     if level == "sandbox":
         state = available()
         if not state.ok:
             raise BadInput(f"no sandbox here: {state.reason}; {state.remedy}")
+    if level == "user":
+        out.mkdir(mode=0o700, parents=True, exist_ok=True)  # closed to others from the start
+        problem = other_user.why_not() or other_user.exposed([kit.root, kit.solutions, out, Path.home()])
+        if problem:
+            raise BadInput(f"--isolation user: {problem}")
     return level
 
 
@@ -106,12 +119,18 @@ def _conclude(rows: Sequence[Row], out: Path, level: Level) -> int:
         text += f" ({kept} unchanged since the last time)"
     folder = printable(str(out))
     print(f"\n{text}; isolation: {level}; reports in {folder}/<submission>/report.json, {folder}/summary.csv")
-    if level == "process":
-        print(
-            "isolation level process withstands crashes, hangs and forged results, not code that reads your files"
-        )
+    withstands = LEVELS[level][1]
+    if withstands:
+        print(f"isolation level {level} withstands {withstands}")
+    for row in rows:
+        looks = [each for each in row.report.review if each.weight == "look"] if row.report else []
+        if looks:
+            more = f" and {len(looks) - 1} more" if len(looks) > 1 else ""
+            where = f"{looks[0].file}, line {looks[0].line}: {looks[0].what}"
+            print(f"worth a look, no verdict: {row.id}: {printable(where, 200)}{more} (report.json, review)")
     missing = [row for row in rows if not row.graded]
     for row in missing:
         # A refusal names the submission itself.
-        print(f"not graded: {row.note if row.report is None else f'{row.id}: {row.note}'}", file=sys.stderr)
+        why = row.note if row.report is None else f"{row.id}: {row.note}"
+        print(f"not graded: {printable(why, 2000)}", file=sys.stderr)
     return SOME_NOT_GRADED if missing else 0

@@ -7,17 +7,20 @@ one, in `submission` alone.
 
 import csv
 import io
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.exports.reading import is_graded
+from grader.intake.tree import open_regular
 from grader.printable import printable, printable_path
 from grader.refusal import BadInput
 from grader.report import GradeReport
 
 KEYS = ("submission", "SIS Login ID", "SIS User ID", "ID")
+_COLUMNS = (*KEYS, "Student", "Section")
 
 
 @dataclass(frozen=True)
@@ -79,24 +82,27 @@ def read_roster(path: Path) -> list[Student]:
         BadInput: it is missing, not UTF-8 or CSV, lacks a header or any id, or has an id twice in one column.
     """
     shown = printable_path(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise BadInput(f"--roster {shown}: not UTF-8, save it as CSV UTF-8") from None
-    except OSError as error:
-        raise BadInput(f"--roster {shown}: cannot be read ({error.strerror})") from None
-    header = text.partition("\n")[0]
+    text = _text(path, shown)
+    header, _, below = text.partition("\n")
+    first_row = 2
     separator = max(",;\t", key=header.count)
+    if said := re.fullmatch(r"sep=(.)\r?", header, re.IGNORECASE):  # which Excel writes and no table is
+        text, separator, first_row = below, said[1], 3
     try:
-        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
-    except csv.Error as error:
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        rows = list(reader)
+    except (csv.Error, TypeError, ValueError) as error:  # the latter for a separator that cannot be one
         raise BadInput(f"--roster {shown}: not a CSV file ({error})") from None
+    names = [name.strip().casefold() for name in reader.fieldnames or ()]
+    for column in _COLUMNS:
+        if names.count(column.casefold()) > 1:
+            raise BadInput(f"--roster {shown}: has the column {column} twice, keep the right one")
     columns = {name.strip().casefold(): name for name in (rows[0] if rows else {}) if name}
     if not any(key.casefold() in columns for key in KEYS):
         raise BadInput(f"--roster {shown}: has none of the columns {', '.join(KEYS)}, or no student")
     students = []
     owners: dict[tuple[str, str], int] = {}
-    for number, row in enumerate(rows, start=2):
+    for number, row in enumerate(rows, start=first_row):
         if None in row:
             raise BadInput(f"--roster {shown}: row {number} has more cells than the header, quote its commas")
         student = _student({key: row[name] or "" for key, name in columns.items()})
@@ -115,6 +121,21 @@ def read_roster(path: Path) -> list[Student]:
             owners[column, key] = number
         students.append(student)
     return students
+
+
+def _text(path: Path, shown: str) -> str:
+    """The file's text, from an ordinary file only: a FIFO would be waited for."""
+    try:
+        with open(open_regular(path, follow=True), encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+    except UnicodeDecodeError:
+        raise BadInput(f"--roster {shown}: not UTF-8, save it as CSV UTF-8") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise BadInput(f"--roster {shown}: cannot be read ({reason})") from None
+    if "\0" in text:  # every second byte of plain letters in UTF-16 is one
+        raise BadInput(f"--roster {shown}: not UTF-8 but UTF-16, it seems, save it as CSV UTF-8")
+    return text
 
 
 def _student(row: dict[str, str]) -> Student:

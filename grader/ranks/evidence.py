@@ -37,7 +37,7 @@ class Collective(_Plain):
     elements: Count
     op: Text = ""
     """sum, avg, max and so on, where the collective reduces."""
-    ranks: tuple[Rank, ...]
+    ranks: Annotated[tuple[Rank, ...], Field(min_length=1)]
     """Of the group, by their number in the world."""
     peer: Rank | None = None
     """The other end of a send or recv, the root of a broadcast, reduce, gather or scatter; None from any source."""

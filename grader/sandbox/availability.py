@@ -117,8 +117,8 @@ def diagnose(
     if no_namespace or (in_container and "not permitted" in stderr):
         return (
             f"user namespaces are forbidden here, as Docker's default seccomp profile does ({said})",
-            "start the container with `--security-opt seccomp=unconfined` or a profile that allows them, "
-            f"{_OTHERWISE}",
+            "start the container with `--security-opt seccomp=unconfined` or a profile that allows them, grade as root "
+            f"with --isolation user, {_OTHERWISE}",
         )
     return f"bwrap failed ({said})", f"make `bwrap --unshare-all --ro-bind / / true` work first, {_OTHERWISE}"
 

@@ -21,7 +21,7 @@ _SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 # The loader's cache; Debian's links to BLAS; the processor list that torch reads at import.
 _SYSTEM_EXTRAS = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu")
 # The kit's own packages, where they are installed beside the student's libraries: /kit has what may be seen.
-_KIT_PACKAGES = ("specs", "grader", "kernels_ref", "solutions", "assignments")
+KIT_PACKAGES = ("specs", "grader", "kernels_ref", "solutions", "assignments")
 _MASK_BYTES = 64 << 10  # room for the folders that lead to what is bound again below a mask
 _NOBODY = "65534"
 
@@ -107,6 +107,9 @@ def sandbox_arguments(
     masked = {mask.destination: mask for mask in _masks(shown, hide)}
     own = [
         _Mount(PurePosixPath("/proc"), ("--proc", "/proc")),
+        # The kernel lets its root write settings, core_pattern say, by user alone and without a capability: whom root
+        # has put into the sandbox is that user still.
+        _Mount(PurePosixPath("/proc/sys"), ("--ro-bind", "/proc/sys", "/proc/sys")),
         _Mount(PurePosixPath("/dev"), ("--dev", "/dev")),
         *(_empty_folder(PurePosixPath(folder), disk_bytes) for folder in (HOME, SHARED_MEMORY)),
         *(
@@ -176,7 +179,7 @@ def _masks(shown: Sequence[_Mount], hide: Sequence[Path]) -> Iterator[_Mount]:
         if path in needed:
             raise ValueError(f"cannot hide {path}: the worker needs it")
     # Libraries come from /kit-site only: what else is installed on the machine is not the student's to read.
-    for path in [*asked, *_library_folders(), *(site_packages() / name for name in _KIT_PACKAGES)]:
+    for path in [*asked, *_library_folders(), *(site_packages() / name for name in KIT_PACKAGES)]:
         if not os.path.exists(path):  # nor can the worker see what this user may not look up
             continue
         for mount in shown:

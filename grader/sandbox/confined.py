@@ -11,12 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Literal
 
-from grader.sandbox import bubblewrap, seccomp
+from grader.sandbox import bubblewrap, other_user, seccomp
 from grader.sandbox.availability import available
 from grader.sandbox.limits import Limits
 from grader.sandbox.tree import Process, Tree, adopt_orphans, lock_own_memory, resident_bytes, spawning
 
-Level = Literal["process", "sandbox"]
+Level = Literal["process", "user", "sandbox"]
 
 # In this time a memory bomb overshoots 512 MB by 16 MB and a fork bomb reaches 140 processes.
 _LOOK_INTERVAL_S = 0.02
@@ -51,12 +51,13 @@ def launch(
     would be taken for the worker's orphan.
 
     Args:
-        level: "sandbox" (bubblewrap) or "process" (another process of the same user, for honest code).
+        level: "sandbox" (bubblewrap), "user" (another user; this process is root) or "process" (another process of
+            the same user, for honest code).
         kit: folder with the worker's code, staged; seen as /kit in the sandbox.
         submission: folder with one staged submission; seen as /submission.
         entry: path of the script inside `kit`.
         hide: host paths that must not be seen even where a system folder that is shown contains them. The
-            process level cannot hide anything.
+            process level cannot hide anything, the user level not what is open to every user.
         bwrap: the binary to use in place of the one that is found.
         descriptors: more of this process's that the worker gets, under the same numbers.
         devices: host paths of a GPU, such as /dev/nvidia0, that the worker may open; the process level has them all.
@@ -89,7 +90,8 @@ def launch(
                 variables or {},
             )
         lock_own_memory()
-        return _launch_as_process(kit, submission, entry, wire, limits, argv, descriptors, variables or {})
+        as_whom = _launch_as_other_user if level == "user" else _launch_as_process
+        return as_whom(kit, submission, entry, wire, limits, argv, descriptors, variables or {})
 
 
 def _launch_in_sandbox(
@@ -151,6 +153,32 @@ def _launch_as_process(
         raise
 
 
+def _launch_as_other_user(
+    kit: Path,
+    submission: Path,
+    entry: str,
+    wire: socket.socket,
+    limits: Limits,
+    argv: Sequence[str],
+    more_descriptors: Sequence[int],
+    variables: Mapping[str, str],
+) -> "Confined":
+    quarters = other_user.move_in(kit, submission)
+    worker = bubblewrap.python_command(
+        str(quarters.kit / entry),
+        wire_fd=wire.fileno(),
+        site=str(bubblewrap.site_packages()),
+        submission=str(quarters.submission),
+        limits_json=limits.worker_json(judge_pid=os.getpid()),
+    )
+    try:
+        descriptors = [wire.fileno(), *more_descriptors]
+        return Confined([*worker, *argv], descriptors, limits, quarters.home, variables, quarters)
+    except BaseException:
+        quarters.clear()
+        raise
+
+
 class Confined:
     """One worker and everything that it starts, held to its limits by a watchdog thread; made by `launch`."""
 
@@ -161,9 +189,11 @@ class Confined:
         limits: Limits,
         home: Path | None,
         variables: Mapping[str, str] | None = None,
+        quarters: other_user.Quarters | None = None,
     ) -> None:
-        """`home` is the worker's temporary folder at the process level, None in the sandbox; `variables` are added
-        to its environment there."""
+        """`home` is the worker's temporary folder, None in the sandbox; `variables` are added to its environment
+        there; `quarters` are those of another user."""
+        self._quarters = quarters
         self._limits = limits
         self._home = home
         self._killed_because: str | None = None
@@ -182,6 +212,9 @@ class Confined:
                 bufsize=0,
                 pass_fds=descriptors,
                 start_new_session=True,
+                user=quarters.uid if quarters else None,
+                group=quarters.uid if quarters else None,
+                extra_groups=[] if quarters else None,
             )
             self._tree = Tree(self._process.pid)
         assert self._process.stdout is not None
@@ -243,6 +276,8 @@ class Confined:
         self._drain.join(timeout=1.0)
         if self._home is not None:
             _remove(self._home)
+        if self._quarters is not None:
+            self._quarters.clear()
         if not gone:
             raise RuntimeError(f"worker {self.pid} cannot be ended: a process of it is stuck in the kernel")
 

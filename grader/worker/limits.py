@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38  # linux/prctl.h
 
 
 def apply(limits_json: str) -> tuple[str, ...]:
@@ -63,12 +63,13 @@ def _go_first() -> None:
 
 
 def _die_with(judge_pid: int) -> None:
-    """Have the kernel kill this process when the judge's thread that started it ends.
+    """Have the kernel kill this process when the judge's thread that started it ends, and give it no more rights.
 
-    Outside the sandbox only: there, bubblewrap does this.
+    Outside the sandbox only: there, bubblewrap does both.
     """
     if not sys.platform.startswith("linux"):
         return
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    ctypes.CDLL(None).prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)  # no su, no sudo
     if os.getppid() != judge_pid:  # the judge died before the line above: nobody will read the answers
         os._exit(1)

@@ -1,50 +1,83 @@
-"""Prints what became of every case: `python -m tests.adversarial [name ...]`."""
+"""Grades every case and prints what became of it: `python -m tests.adversarial [options] [name ...]`.
 
+Without an option all but the slow ones, which interpret Triton kernels, in the sandbox. With several levels there is a
+table of what each withstands as well, which is the one in SECURITY.md.
+"""
+
+import argparse
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
-from grader.cohort import Row
-from grader.sandbox import available
-from tests.adversarial.case import Variant, load_cases
-from tests.adversarial.grading import grade_cases, id_of, problems
+from grader.sandbox import Level, available
+from tests.adversarial.case import Case, load_cases
+from tests.adversarial.grading import Graded, grade_cases, untimed
+from tests.adversarial.table import levels_table, lines, text
 
 
-def main(names: list[str]) -> int:
-    """Grade the cases of these names, or all; exit 1 when one went otherwise than it must."""
+def main(words: Sequence[str]) -> int:
+    """Exit code 1 when a submission became something else than its case says in the sandbox, 2 without a sandbox."""
+    parser = argparse.ArgumentParser(prog="python -m tests.adversarial", description=__doc__.splitlines()[0])
+    parser.add_argument("--level", action="append", choices=get_args(Level), help="repeatable [sandbox]")
+    parser.add_argument("--slow", choices=("no", "too", "only"), default="no", help="the slow ones")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("names", nargs="*", help="of cases [all]")
+    told = parser.parse_args(words)
+    levels: list[Level] = told.level or ["sandbox"]
     found = available()
-    if not found.ok:
+    if "sandbox" in levels and not found.ok:
         print(f"the sandbox cannot start: {found.reason}; {found.remedy}", file=sys.stderr)
         return 2
-    cases = [case for case in load_cases() if not names or case.name in names]
-    with tempfile.TemporaryDirectory(prefix="rooflab-adversarial-") as folder:
-        graded = grade_cases(cases, Path(folder).resolve())
-    wrong = 0
-    for case in cases:
-        print(f"\n{case.summary}")
-        for variant in case.variants:
-            row = graded.rows[id_of(case, variant)]
-            differs = problems(variant, row)
-            wrong += bool(differs)
-            print(f"  {'WRONG' if differs else 'ok':6}{variant.name:26}{_became(variant, row)}")
-            for line in differs:
-                print(f"        {line}")
-    left = [*graded.processes_left, *graded.temporary_left, *graded.changed, *graded.stray_output]
-    print(f"\n{len(graded.rows)} submissions in {graded.took_s:.0f} s, {wrong} otherwise than they must")
-    print(f"left behind: {', '.join(left) or 'nothing'}")
-    return 1 if wrong or left else 0
+    by_level, wrong = {}, 0
+    for level in levels:
+        cases = _chosen(told.names, told.slow, level)
+        with tempfile.TemporaryDirectory(prefix="rooflab-adversarial-") as folder:
+            graded = grade_cases(cases, Path(folder).resolve(), level, told.jobs)
+        by_level[level] = lines(cases, graded.rows, level)
+        print(text(by_level[level]))
+        disturbed = _disturbed(graded)
+        bad = [each for each in by_level[level] if each.verdict != "ok"]
+        print(
+            f"\n{level}: {len(by_level[level])} submissions of {len(cases)} cases in {graded.took_s:.0f} s with "
+            f"{told.jobs} jobs, {len(bad)} otherwise than expected\n"
+            f"neighbours disturbed, or left behind: {', '.join(disturbed) or 'nothing'}\n"
+        )
+        if level == "sandbox":
+            wrong += len(bad) + len(disturbed)
+    if len(levels) > 1:
+        print(levels_table(by_level))
+    return 1 if wrong else 0
 
 
-def _became(variant: Variant, row: Row) -> str:
-    if row.report is None or not row.report.exercises:
-        return f"refused         {row.note}"
-    (exercise,) = row.report.exercises
-    messages = [check.message for check in exercise.checks if check.message]
-    said = variant.expect.says or next(iter(messages), "")
-    shown = next((message for message in messages if said in message), "").splitlines()
-    time_s = f"{row.report.duration_s:5.1f} s"
-    earned = f"{exercise.points:3g} of {exercise.max_points:g}"
-    return f"{exercise.outcome:10}{earned}  {time_s}  {shown[0][:90] if shown else ''}"
+def _chosen(names: Sequence[str], slow: str, level: Level) -> list[Case]:
+    """The cases to grade; at the process level those only that show what it does not withstand.
+
+    The others would be let loose on this machine: one of them kills every process that it may.
+    """
+    wanted = {"no": {False}, "too": {False, True}, "only": {True}}[slow]
+    chosen = []
+    for case in load_cases():
+        variants = tuple(
+            each
+            for each in case.variants
+            if each.slow in wanted and (level != "process" or each.needs_sandbox or case.honest)
+        )
+        if variants and (not names or case.name in names):
+            chosen.append(replace(case, variants=variants))
+    return chosen
+
+
+def _disturbed(graded: Graded) -> list[str]:
+    """Controls that got another report among attackers than alone, and everything that the cohorts left."""
+    controls = [
+        f"{name} in {exercise}"
+        for (exercise, name), alone in graded.alone.items()
+        if untimed(graded.beside[exercise, name]) != untimed(alone)
+    ]
+    return [*controls, *graded.processes_left, *graded.temporary_left, *graded.changed, *graded.stray_output]
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from grader.cohort import Row, grade
 from grader.judges import Order
 from grader.kit import Kit, find_kit
 from grader.report import GradeReport
-from grader.sandbox import Level
+from grader.sandbox import Level, other_user
 from tests.adversarial.case import STATE_BYTES, Case, Variant, right_text, write
 
 SEED = b"adversarial suite: any 32 bytes."
@@ -93,6 +93,7 @@ def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", job
             graded.stray_output += _stray(order.out)
     graded.processes_left = _processes_of(root)
     graded.temporary_left = sorted(str(path.relative_to(temporary)) for path in temporary.rglob("*"))
+    graded.temporary_left += sorted(map(str, Path("/tmp").glob(f"{other_user.NAMED}*")))
     after = _snapshot(kit.root) | _snapshot(sources)
     graded.changed = sorted(
         name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
@@ -156,6 +157,7 @@ def _honest(folder: Path, kit: Kit) -> Path:
     files = (
         "memory/state.py",
         "memory/checkpoint.py",
+        "flash_attention/softmax.py",
         "flash_attention/norms.py",
         "flash_attention/forward.py",
         "sharding/cuts.py",
@@ -239,10 +241,11 @@ def _processes_now(root: Path) -> list[str]:
             continue
         try:
             told = [*process.cmdline(), *process.environ().values()]
+            of_a_worker = process.uids().real in other_user.UIDS
             mounts = Path(f"/proc/{process.pid}/mountinfo").read_text()
         except (psutil.Error, OSError):
             continue
-        if any(mark in text for text in told) or mark in mounts:
+        if of_a_worker or any(mark in text for text in told) or mark in mounts:
             found.append(f"{process.pid} {' '.join(told)[:120]}")
     return found
 

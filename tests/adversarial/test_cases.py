@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import available
+from tests.adversarial import catalogue
 from tests.adversarial.case import STATE_BYTES, Case, Variant, load_cases
 from tests.adversarial.grading import HONEST, MISTAKEN, Graded, grade_cases, id_of, problems, untimed
 
@@ -31,6 +32,15 @@ def test_a_neighbour_of_attackers_gets_the_report_that_it_gets_alone(
 ) -> None:
     alone, beside = graded.alone[exercise, control], graded.beside[exercise, control]
     assert untimed(beside) == untimed(alone)
+
+
+@pytest.mark.parametrize("honest", [False, True])
+def test_every_number_of_both_lists_has_its_cases(honest: bool) -> None:
+    listed = catalogue.HONEST if honest else catalogue.ATTACKS
+    names = {case.name for case in CASES if case.honest is honest}
+    assert [name for _, wanted in listed.values() for name in wanted if name not in names] == []
+    numbers = {*listed, *catalogue.TIMED["honest" if honest else "attack"]}
+    assert numbers == set(range(1, max(numbers) + 1))
 
 
 def test_the_honest_control_earns_all_and_the_mistaken_one_its_hint(graded: Graded) -> None:

@@ -1,5 +1,6 @@
 """The profiling solutions against a clock that ticks: what each nanosecond of a small trace is, decided one by one."""
 
+import ast
 import copy
 import itertools
 from pathlib import Path
@@ -153,3 +154,15 @@ def test_broken_events_break_no_step() -> None:
     assert in_ns(first) == by_ticks((0, 100), work, [])
     assert (last.step, last.total_s) == (3, 0)
     assert breakdown.step_breakdown([], traced.KINDS) == []
+
+
+def test_hidden_traces_are_drawn_from_more_seeds_than_anybody_tabulates() -> None:
+    """With 10**6 of them, a trace's own numbers would name its seed, and the seed its truth."""
+    seeds = [
+        ast.unparse(node.args[0])
+        for path in sorted((SOLUTIONS / "profiling" / "hidden").glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "make_trace" and node.args
+    ]
+    assert seeds
+    assert set(seeds) == {"rng.getrandbits(48)"}

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import os
 import sys
+from pathlib import Path
 
 import junitparser
 import pytest
@@ -145,6 +147,43 @@ def test_is_refused_in_one_line(words, grader, grades, tmp_path):
     assert len(err.splitlines()) == 1, err
     assert err.startswith("grader: ")
     assert REFUSED[words] in err
+
+
+@pytest.mark.parametrize("what", ["fifo", "link", "dangling link", "device"])
+def test_what_is_no_ordinary_file_is_neither_replaced_nor_waited_for(grader, grades, tmp_path, what):
+    out, kept = tmp_path / "out.csv", tmp_path / "kept"
+    kept.write_text("kept")
+    if what == "fifo":
+        os.mkfifo(out)
+    elif what == "device":
+        out = Path("/dev/null")
+    else:
+        out.symlink_to(kept if what == "link" else tmp_path / "nowhere")
+    before = out.lstat()
+    code, _, err = grader("export", "csv", grades, "--out", out)
+    assert code == 2
+    assert f"{out.name}: is a " in err
+    assert len(err.splitlines()) == 1
+    assert (out.lstat().st_ino, out.lstat().st_mode) == (before.st_ino, before.st_mode)
+    assert kept.read_text() == "kept"
+
+
+def test_a_name_may_be_as_long_as_the_system_allows_and_no_longer(grader, grades, tmp_path):
+    longest = tmp_path / ("x" * 251 + ".csv")
+    assert grader("export", "csv", grades, "--out", longest)[0] == 3
+    assert longest.stat().st_size
+    for words in (("export", "csv", grades), ("feedback", grades), ("export", "gradescope", grades)):
+        code, _, err = grader(*words, "--out", tmp_path / ("x" * 252 + ".csv"))
+        assert code == 2
+        assert "File name too long" in err
+        assert len(err.splitlines()) == 1
+
+
+def test_a_fifo_for_a_roster_is_not_waited_for(grader, grades, tmp_path):
+    os.mkfifo(tmp_path / "roster.csv")
+    code, _, err = grader("export", "csv", grades, "--roster", tmp_path / "roster.csv")
+    assert code == 2
+    assert "not a regular file" in err
 
 
 def test_terminal_escapes_in_a_report_reach_no_terminal(grader, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from grader.cli import main
 from grader.exports.feedback import feedback_html, feedback_markdown, zipped
-from grader.report import Outcome
+from grader.report import Outcome, SubmissionInfo
 from tests.exports.sample_reports import broken, check, cohort, exercise, good, mixed, report, written
 
 
@@ -87,6 +87,18 @@ def test_the_command_writes_both_pages_and_a_zip_with_the_same_bytes_each_time(f
         for name in archive.namelist():
             assert archive.read(name) == (tmp_path / "a" / name).read_bytes()
         assert len(archive.namelist()) == 2 * len(cohort())
+
+
+def test_a_submission_that_is_called_like_the_zip_stops_nobody(feedback, tmp_path):
+    names = ("ada", "Feedback.zip", "all-feedback.zip")
+    reports = [good().model_copy(update={"submission": SubmissionInfo(id=name)}) for name in names]
+    grades = written(tmp_path / "grades", *reports)
+    code, out, err = feedback(grades, "--out", tmp_path / "a", "--zip")
+    assert (code, err) == (0, "")
+    assert "zipped in" in out
+    with zipfile.ZipFile(tmp_path / "a" / "all-all-feedback.zip") as archive:
+        assert len(archive.namelist()) == 2 * len(names)
+    assert not list((tmp_path / "a").rglob("*.part"))
 
 
 def test_without_zip_there_is_none(feedback, tmp_path):

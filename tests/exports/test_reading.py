@@ -137,7 +137,16 @@ def test_canvas_s_own_export_is_a_roster(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("text", ["submission;Student\nada;Ada\n", "Student\tsis login id\nAda\tada\n\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "submission;Student\nada;Ada\n",
+        "Student\tsis login id\nAda\tada\n\n",
+        "sep=;\r\nsubmission;Student\r\nada;Ada\r\n",
+        "Sep=|\nsubmission|Student\nada|Ada\n",
+        "submission,Student,HW,HW\nada,Ada,1,2\n",
+    ],
+)
 def test_other_tables_with_an_id_will_do(tmp_path, text):
     (student,) = roster_of(tmp_path, text)
     assert (student.name, set(student.keys.values())) == ("Ada", {"ada"})
@@ -154,6 +163,12 @@ def test_other_tables_with_an_id_will_do(tmp_path, text):
         ("Student,ID\nLovelace, Ada,1\n", "row 2 has more cells than the header"),
         ('Student,ID\n"Ada"x,1\n', "not a CSV file"),
         (b"Student,ID\nZo\xeb,1\n", "not UTF-8"),
+        ("Student,ID\nAda,1\n".encode("utf-16"), "not UTF-8"),
+        ("Student,ID\nAda,1\n".encode("utf-16-le"), "UTF-16, it seems, save it as CSV UTF-8"),
+        ("Student,ID\nAda,1\n".encode("utf-16-be"), "UTF-16, it seems"),
+        ("Student,ID,id\nAda,1,2\n", "has the column ID twice"),
+        ("sep=;\nStudent;ID\nAda;\n", "row 3 (Ada) has no id"),
+        ('sep="\nStudent;ID\nAda;1\n', "none of the columns"),
     ],
 )
 def test_a_roster_that_cannot_be_used_says_why(tmp_path, text, said):

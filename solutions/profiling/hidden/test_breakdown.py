@@ -38,7 +38,7 @@ def thinned(rng, trace):
 
 def drawn(rng, mostly, **options):
     """Two short steps."""
-    return make_trace(rng.randrange(10**6), mostly=mostly, steps=2, step_ns=1_500_000, **options)
+    return make_trace(rng.getrandbits(48), mostly=mostly, steps=2, step_ns=1_500_000, **options)
 
 
 @pytest.mark.exercise("profiling.step_breakdown", weight=2)
@@ -57,7 +57,7 @@ def test_any_communication(submission, expect, rng):
     traces = [
         drawn(rng, "exposed_communication", ranks=4),
         drawn(rng, "matmul", ranks=4),
-        make_trace(rng.randrange(10**6), pieces=pieces, ranks=4),
+        make_trace(rng.getrandbits(48), pieces=pieces, ranks=4),
     ]
     check_traces(submission, expect, rng, traces, "a step of several ranks")
 
@@ -70,7 +70,7 @@ def test_any_loader(submission, expect, rng):
     traces = [
         drawn(rng, "idle_data"),
         drawn(rng, "idle_data", loader=LOADER_WITH_WORKERS),
-        *(make_trace(rng.randrange(10**6), pieces=under_kernels) for _ in range(3)),
+        *(make_trace(rng.getrandbits(48), pieces=under_kernels) for _ in range(3)),
     ]
     check_traces(submission, expect, rng, traces, "a step that waits on data")
 

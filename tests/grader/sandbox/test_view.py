@@ -222,6 +222,26 @@ def test_nothing_can_be_written_but_tmp_and_shared_memory(start: Start, stage: S
     assert worker.hear() == ["/tmp", "/dev/shm"]
 
 
+def test_no_setting_of_the_kernel_can_be_written(start: Start) -> None:
+    """To the kernel, whom root has put into the sandbox is root still: it asks for the user, not for a capability."""
+    code = """
+    opened, seen = [], 0
+    for folder, _, files in os.walk("/proc/sys"):
+        for name in files:
+            seen += 1
+            try:
+                os.close(os.open(os.path.join(folder, name), os.O_WRONLY))
+                opened.append(name)
+            except OSError:
+                pass
+    say([opened, seen > 100, error_of(lambda: open("/proc/sys/kernel/hostname", "w"))])
+    """
+    opened, seen, error = start(code).hear()
+    assert seen
+    assert opened == []
+    assert error == "EROFS"
+
+
 def test_no_namespace_can_be_made_inside(start: Start) -> None:
     worker = start("say(ctypes.CDLL(None).unshare(0x10000000))")  # CLONE_NEWUSER
     assert worker.hear() == -1
