@@ -208,7 +208,12 @@ def stage_baseline(kit_view: Path, into: Path, baseline: str, request: Request) 
     view, root = into / "kit", into / "submission"
     junk = shutil.ignore_patterns("__pycache__", "*.pyc")
     shutil.copytree(kit_view, view, ignore=junk)
-    shutil.copytree(Path(__file__).resolve().parents[2] / "kernels_ref", view / "kernels_ref", ignore=junk)
+    shutil.copytree(
+        Path(__file__).resolve().parents[2] / "kernels_ref",
+        view / "kernels_ref",
+        ignore=junk,
+        dirs_exist_ok=True,
+    )
     file = root / request.assignment / request.file
     file.parent.mkdir(parents=True)
     file.write_text(f"from {baseline} import {request.function}\n", encoding="utf-8")

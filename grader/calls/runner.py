@@ -5,7 +5,7 @@ import builtins
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -179,6 +179,11 @@ class LocalRunner:
         except BaseException as error:  # a submission may raise anything, SystemExit included
             fault = raised(request, load.describe_exception(error, self.root))
             raise fault.with_traceback(self._own_frames(error)) from None
+
+    def function(self, request: Request) -> Callable[..., Any]:
+        """The function itself, for who calls it between clock ticks; raises as `run` does for what cannot be had."""
+        found: Callable[..., Any] = self._function(request)
+        return found
 
     def close(self) -> None:
         """Forget the submission's modules and end its workers."""

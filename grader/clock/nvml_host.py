@@ -14,10 +14,10 @@ which a submission can prevent, and then a left-over kernel would look like a cl
 Not run on a GPU yet: the tests have an NVML of their own. What a sample costs on a real one is not known.
 """
 
+import contextlib
 import os
 import time
-from collections.abc import Callable, Collection
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,20 +45,26 @@ def neighbours_unseen(namespace: Path = Path("/proc/self/ns/pid")) -> str:
 class NvmlHost:
     """One whole card, watched through NVML."""
 
+    device = "cuda:0"
+    """What CUDA shows first where `card` is the one of `find_card`; `exclusive` looks whether it is."""
+
     def __init__(
         self,
         card: driver.Card,
         *,
         alone: bool = False,
+        family: int | None = None,
         nvml: Any = None,
-        flush: Callable[[], None] | None = None,
+        take: Callable[[driver.Card], Callable[[], None]] | None = None,
         unseen: Callable[[], str] = neighbours_unseen,
     ) -> None:
-        """Take hold of a card: a CUDA context of the judge's, and twice its L2 of memory.
+        """Only looks at the card: CUDA and its memory are taken in `exclusive`.
 
         Args:
             alone: whoever starts the run vouches that nobody else is on the card, where that cannot be seen.
-            nvml, flush, unseen: stand-ins for tests.
+            family: the process below which runs take turns, a cohort's grader: what its other judges still hold of
+                the card rests while the card is this one's, and makes nobody a neighbour.
+            nvml, take, unseen: stand-ins for tests.
 
         Raises:
             DeviceLost: the card does not answer.
@@ -74,22 +80,44 @@ class NvmlHost:
         self._nvml = nvml or driver.load()
         self._handle = driver.ask(self._nvml, self._nvml.nvmlDeviceGetHandleByUUID, card.uuid)
         self._watched = not unseen()
-        self.device = "cuda:0"
-        if flush is None:
-            self.device, size_bytes = _cuda_device(card)
-            flush = L2(self.device, max(size_bytes, sheet.l2_bytes or 0), cuda_driver()).empty
-        self.flush = flush
-        self._errors = driver.uncorrected_errors(self._nvml, self._handle) or 0
-        self._ours: set[int] = {os.getpid()}
+        self._take = take or _take
+        self._empty: Callable[[], None] | None = None
+        self._errors = 0
+        self._ours: set[int] = {os.getpid(), *([] if family is None else [family])}
 
     def fingerprint(self) -> dict[str, str]:
         """As `Host.fingerprint`."""
         card = self.card
         return {"gpu": self.gpu.name, "card": card.name, "uuid": card.uuid, "driver": card.driver}
 
-    def exclusive(self) -> AbstractContextManager[None]:
-        """As `Host.exclusive`, for this card."""
-        return card_lock(self.card.uuid)
+    @contextlib.contextmanager
+    def exclusive(self, say: Callable[[str], None] = lambda _: None) -> Iterator[None]:
+        """As `Host.exclusive`, for this card: its lock, then a CUDA context and twice its L2 of memory.
+
+        A process that waits holds nothing of the card, and one that is done gives its memory back; the context, a few
+        hundred megabytes, ends with the process.
+
+        Raises:
+            DeviceError: the lock is no lock, the card is not CUDA's first, or there is no room.
+        """
+        with card_lock(self.card.uuid, say=say):
+            self._errors = driver.uncorrected_errors(self._nvml, self._handle) or 0
+            self._empty = self._take(self.card)
+            try:
+                yield
+            finally:
+                self._empty = None
+                give_back()
+
+    def flush(self) -> None:
+        """As `Host.flush`; only while the card is held.
+
+        Raises:
+            DeviceLost: the card does not answer.
+        """
+        if self._empty is None:
+            raise DeviceError(f"{self.card.name}: is not held by this run")
+        self._empty()
 
     def sample(self, ours: Collection[int]) -> Sample:
         """As `Host.sample`. The card is read first: as soon after the work as can be, before its clocks rest.
@@ -139,22 +167,29 @@ def why_not(card: driver.Card, *, alone: bool = False, unseen: str = "") -> str:
     if card.gpu is None:
         return "is no card of specs/gpus.yaml (device_names there), so that no floor is known for it"
     if unseen and not alone:
-        return f"neighbours cannot be seen: {unseen}; or vouch that the card is yours alone"
+        return f"neighbours cannot be seen: {unseen}; or vouch with --alone that the card is yours"
     return ""
 
 
-def _cuda_device(card: driver.Card) -> tuple[str, int]:
-    """torch's name of the card, and the L2 that it reports, bytes.
+def give_back() -> None:
+    """Let go of what torch keeps of the card's memory for later."""
+    import torch
+
+    torch.cuda.empty_cache()  # does nothing where CUDA was never started
+
+
+def _take(card: driver.Card) -> Callable[[], None]:
+    """What empties the card's L2, once it is CUDA's here.
 
     Raises:
-        DeviceError: torch does not show the card.
+        DeviceError: CUDA's first device is another card, or none.
     """
     import torch  # takes seconds, and only a run needs it
 
-    for number in range(torch.cuda.device_count()):
-        shown = torch.cuda.get_device_properties(number)
-        if card.uuid.removeprefix("GPU-") == str(shown.uuid).removeprefix("GPU-"):
-            return f"cuda:{number}", int(shown.L2_cache_size)
-    raise DeviceError(
-        f"{card.name} ({card.uuid}): torch {torch.__version__} shows no such card: does it have CUDA?"
-    )
+    if not torch.cuda.is_available():
+        raise DeviceError(f"{card.name}: torch {torch.__version__} shows no card: does it have CUDA?")
+    shown = torch.cuda.get_device_properties(0)
+    if card.uuid.removeprefix("GPU-") != str(shown.uuid).removeprefix("GPU-"):
+        raise DeviceError(f"{card.name} ({card.uuid}): CUDA's first device is another card, {shown.name}")
+    known = card.gpu.l2_bytes if card.gpu is not None else None
+    return L2(NvmlHost.device, max(int(shown.L2_cache_size), known or 0), cuda_driver()).empty

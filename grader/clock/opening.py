@@ -1,5 +1,6 @@
 """Opens what a timing run needs: a GPU of this machine or its cores, and both sides of the run."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -42,9 +43,14 @@ def open_timer(
         card = nvml.find_card()
         if card is None:
             return None
-        sides = replace(sides, devices=device_files(card), variables={"CUDA_VISIBLE_DEVICES": card.uuid})
-        host = NvmlHost(card, alone=alone)
+        sides = shown_only(sides, card)
+        host = NvmlHost(card, alone=alone, family=os.getppid())  # the grader, which starts all judges
     return Timer(host, sides, earlier or {}, accept_unmeasured, plan or Plan())
+
+
+def shown_only(sides: Sides, card: nvml.Card) -> Sides:
+    """Both processes see this card and no other one."""
+    return replace(sides, devices=device_files(card), variables={"CUDA_VISIBLE_DEVICES": card.uuid})
 
 
 def device_files(card: nvml.Card, folder: Path = Path("/dev")) -> tuple[Path, ...]:

@@ -115,7 +115,7 @@ class Timer:
         try:
             with (
                 self.host.exclusive(),
-                _Run(self.host, self.sides, timing.baseline, request, shapes, self.order()) as run,
+                Run(self.host, self.sides, timing.baseline, request, shapes, self.order()) as run,
             ):
                 return grade(
                     run.device("triton" in exercise.needs, plan.budget_s),
@@ -145,7 +145,7 @@ class Timer:
         return threshold
 
 
-class _Run:
+class Run:
     """Both workers of one timing run, staged; ended with it."""
 
     def __init__(
@@ -162,7 +162,7 @@ class _Run:
         self._memories: list[SharedMemory] = []
         self._workers: list[TimedWorker] = []
 
-    def __enter__(self) -> "_Run":
+    def __enter__(self) -> "Run":
         return self
 
     def __exit__(self, *_: object) -> None:

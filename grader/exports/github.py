@@ -126,6 +126,11 @@ def _said(exercise: ExerciseResult) -> str:
 
 def _of_check(check: CheckResult) -> str:
     message = " ".join(block(check.message, 600).split())
+    fingerprint = check.timing.fingerprint if check.timing else {}
+    if "card" in fingerprint:
+        message += (
+            f" (on {line(fingerprint['card'], 60)}, driver {line(fingerprint.get('driver', 'unknown'), 20)})"
+        )
     if check.outcome is Outcome.PASSED:
         return message
     word = told.word(check.outcome)

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from grader.printable import printable
 from grader.refusal import BadInput
-from grader.report import Environment, ExerciseResult, GradeReport, Outcome
+from grader.report import ExerciseResult, GradeReport, Outcome
 from specs.assignment import assignments
 
 _MUST_AGREE = ("isolation", "kit_version", "kit_sha256", "seed_id")
-"""Of an environment: what decides points. Python, libraries and the system may differ between the two machines; the
-timed exercise says itself what it ran on."""
+"""Of an environment: what decides points. Python, libraries and the system may differ between the two machines: a
+verdict on speed has a fingerprint of its own."""
 
 
 def timed_exercises() -> dict[str, tuple[str, ...]]:
@@ -59,11 +59,9 @@ def combined(graded: GradeReport, timed: GradeReport) -> GradeReport:
     fresh = dict(_fresh(graded, timed))
     if not fresh:
         return graded
-    notes = (*graded.submission.notes, _where(timed.environment))
     return graded.model_copy(
         update={
             "exercises": tuple(fresh.get(each.id, each) for each in graded.exercises),
-            "submission": graded.submission.model_copy(update={"notes": notes}),
             "duration_s": graded.duration_s + timed.duration_s,
         }
     )
@@ -74,11 +72,6 @@ def _fresh(graded: GradeReport, timed: GradeReport) -> Iterator[tuple[str, Exerc
     for each in timed.exercises:
         if each.id in pending and each.id in timed_exercises():
             yield each.id, each
-
-
-def _where(environment: Environment) -> str:
-    libraries = ", ".join(f"{name} {version}" for name, version in sorted(environment.libraries.items()))
-    return f"timed on {environment.platform}, Python {environment.python}, {libraries}"
 
 
 def paired(

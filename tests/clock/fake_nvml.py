@@ -56,11 +56,11 @@ class FakeNvml:
     def nvmlSystemGetDriverVersion(self):
         return "0.0 (made up)"
 
-    def nvmlDeviceGetName(self, card):
-        return card.name
-
     def nvmlDeviceGetMinorNumber(self, card):
         return self.cards.index(card)
+
+    def nvmlDeviceGetName(self, card):
+        return card.name
 
     def nvmlDeviceGetUUID(self, card):
         return card.uuid

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -162,3 +163,11 @@ def test_the_environment_names_the_folder(monkeypatch, tmp_path):
     monkeypatch.setenv(lock.FOLDER_VARIABLE, str(tmp_path / "shared"))
     with card_lock(CARD, wait_s=0):
         assert (tmp_path / "shared" / f"{CARD}.lock").exists()
+
+
+def test_a_temporary_folder_of_one_s_own_does_not_get_round_a_lock(monkeypatch, tmp_path):
+    """Judges have one each, and so have a cluster's jobs."""
+    monkeypatch.delenv(lock.FOLDER_VARIABLE, raising=False)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    assert not lock.folder().is_relative_to(tmp_path)

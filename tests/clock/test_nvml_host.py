@@ -11,6 +11,7 @@ import torch
 from grader.clock import l2
 from grader.clock.device import DeviceError, DeviceLost
 from grader.clock.l2 import L2
+from grader.clock.lock import FOLDER_VARIABLE, CardBusy, card_lock
 from grader.clock.nvml import find_card
 from grader.clock.nvml_host import NvmlHost, neighbours_unseen
 from specs.gpu import gpu
@@ -21,10 +22,20 @@ STRANGER = os.getppid()
 BLIND = "this is a container with process numbers of its own (start it with --pid=host)"
 
 
+@pytest.fixture
+def locks(monkeypatch, tmp_path):
+    """A folder of locks of the test's own."""
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "locks"))
+
+
 def host(card, seen=True, **options):
     nvml = FakeNvml(card)
     made = NvmlHost(
-        find_card(nvml), nvml=nvml, flush=lambda: None, unseen=lambda: "" if seen else BLIND, **options
+        find_card(nvml),
+        nvml=nvml,
+        take=lambda _: lambda: None,
+        unseen=lambda: "" if seen else BLIND,
+        **options,
     )
     return made, nvml
 
@@ -78,7 +89,7 @@ def test_a_process_that_the_judge_did_not_name_is_a_neighbour_even_while_it_live
 
 
 def test_where_neighbours_cannot_be_seen_a_run_is_refused_unless_somebody_vouches():
-    with pytest.raises(DeviceError, match=r"neighbours cannot be seen.*--pid=host.*vouch"):
+    with pytest.raises(DeviceError, match=r"neighbours cannot be seen.*--pid=host.*vouch with --alone"):
         host(fake_card(), seen=False)
     made, _ = host(fake_card(processes=[4711]), seen=False, alone=True)
     assert made.sample(()).neighbours == ()
@@ -91,13 +102,68 @@ def test_another_process_namespace_than_the_machines_first_is_told(tmp_path):
     assert "cannot be read" in neighbours_unseen(tmp_path / "absent")
 
 
-def test_memory_that_was_read_wrong_during_the_run_ends_it_and_earlier_errors_do_not():
+def test_memory_that_was_read_wrong_during_the_run_ends_it_and_earlier_errors_do_not(locks):
     card = fake_card(errors=3)
     made, _ = host(card)
-    made.sample(())
-    card.errors = 5
-    with pytest.raises(DeviceError, match="wrong 2 times during the run"):
+    with made.exclusive():
         made.sample(())
+        card.errors = 5
+        with pytest.raises(DeviceError, match="wrong 2 times during the run"):
+            made.sample(())
+    with made.exclusive():
+        made.sample(())
+
+
+def test_cuda_and_memory_are_taken_only_while_the_card_is_held(locks):
+    """Judges that wait for each other would fill the card, and look like neighbours to each other."""
+    held = []
+
+    def take(card):
+        held.append(card.uuid)
+        return lambda: held.append("emptied")
+
+    nvml = FakeNvml(fake_card())
+    made = NvmlHost(find_card(nvml), nvml=nvml, take=take, unseen=lambda: "")
+    with pytest.raises(DeviceError, match="not held"):
+        made.flush()
+    assert held == []
+    with made.exclusive():
+        made.flush()
+        with pytest.raises(CardBusy), card_lock(made.card.uuid, wait_s=0):
+            pytest.fail("two runs hold one card")
+    assert held == [made.card.uuid, "emptied"]
+    with pytest.raises(DeviceError, match="not held"):
+        made.flush()
+    with card_lock(made.card.uuid, wait_s=0):
+        pass
+
+
+def test_what_other_judges_of_the_same_cohort_still_hold_makes_no_neighbour(monkeypatch):
+    """They rest: the lock is this one's. Without the cohort's number they cannot be told from strangers."""
+    start = "subprocess.Popen(['sleep', '60'], stdout=subprocess.DEVNULL).pid"
+    script = f"import subprocess, time; print({start}, {start}, flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as grader:
+        judge, other = map(int, grader.stdout.readline().split())
+        try:
+            monkeypatch.setattr("grader.clock.nvml_host.os.getpid", lambda: judge)
+            card = fake_card(processes=[judge, other])
+            assert host(card)[0].sample(()).neighbours == (other,)
+            made, _ = host(card, family=grader.pid)
+            assert made.sample(()).neighbours == ()
+            card.processes.append(STRANGER)
+            assert made.sample(()).neighbours == (STRANGER,)
+        finally:
+            for pid in (judge, other, grader.pid):
+                os.kill(pid, 9)
+
+
+def test_a_torch_that_shows_no_card_is_told(locks):
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a card")
+    nvml = FakeNvml(fake_card())
+    made = NvmlHost(find_card(nvml), nvml=nvml, unseen=lambda: "")
+    with pytest.raises(DeviceError, match="shows no card: does it have CUDA"), made.exclusive():
+        pytest.fail("a card that is not there was taken")
 
 
 def test_a_card_that_vanishes_between_two_samples_is_lost():

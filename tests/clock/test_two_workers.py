@@ -13,7 +13,7 @@ from grader.calls.runner import Request  # noqa: E402
 from grader.clock.cpu_host import CpuHost  # noqa: E402
 from grader.clock.device import DeviceLost, OutOfMemory  # noqa: E402
 from grader.clock.grading import Plan  # noqa: E402
-from grader.clock.timer import Sides, Timer, _Run  # noqa: E402
+from grader.clock.timer import Run, Sides, Timer  # noqa: E402
 from grader.clock.verdict import TimingOutcome, TimingVerdict  # noqa: E402
 from grader.sandbox.tree import look_up  # noqa: E402
 from specs.assignment import assignment  # noqa: E402
@@ -53,7 +53,7 @@ def running(tmp_path, staged):
 
     def start(text=RIGHT, baseline=BASELINE):
         request = Request("flash_attention", "forward.py", "flash_forward")
-        run = _Run(CpuHost(), sides(tmp_path, staged, text), baseline, request, [SHAPE], random.Random(1))
+        run = Run(CpuHost(), sides(tmp_path, staged, text), baseline, request, [SHAPE], random.Random(1))
         runs.append(run)
         return run.device(own_kernels=False)
 

@@ -8,6 +8,7 @@ from markdown_it import MarkdownIt
 from grader.exports.github import MOST_SHOWN, annotations, summary
 from grader.exports.roster import matched
 from grader.report import Outcome
+from tests.clock.worlds import SHAPES, Truth, graded
 from tests.exports.sample_reports import TIMING, broken, check, cohort, exercise, good, report
 from tests.exports.test_hostile_text import TEXTS, attacked
 
@@ -42,6 +43,14 @@ def test_a_time_is_said_with_its_interval_and_a_pending_one_with_its_reason():
     assert "could not be graded" in lost
     assert "of 15" not in lost
     assert "the GPU does not answer" in lost
+
+
+def test_a_time_is_said_with_the_card_that_it_was_taken_on():
+    verdict = graded(Truth(ratio=1.0), shapes=SHAPES[:1])
+    verdict = verdict.model_copy(update={"fingerprint": {"card": "NVIDIA H100", "driver": "0.0"}})
+    one = check(Outcome.PASSED, message=verdict.reason, timing=verdict)
+    done = exercise("flash_attention.performance", 15, 15, one)
+    assert "(on NVIDIA H100, driver 0.0)" in lines(report("ada", done))[0]
 
 
 def test_an_ungraded_submission_has_no_number_in_it():
