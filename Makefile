@@ -6,12 +6,13 @@ READY   := $(VENV)/.ready
 SAMPLES := tests/submissions
 OUT     ?= reports
 
-.PHONY: help setup grade test test-attacks attacks fuzz test-clock test-gpu test-slow test-tritons bench lint verify stubs figures clean
+.PHONY: help setup grade test test-attacks attacks fuzz test-clock test-ranks test-gpu test-slow test-tritons bench lint verify stubs figures clean
 help:
 	@echo "make grade    grade the sample submissions: table, reports/<id>/report.json, reports/summary.csv"
 	@echo "make test     the kit's own tests"
 	@echo "make test-attacks  hostile, broken and odd submissions, graded in the sandbox"
 	@echo "make test-clock  real processes and attacks under the judge's clock; on an idle machine"
+	@echo "make test-ranks  collectives, sharded layers and training on real processes"
 	@echo "make test-gpu  what needs an NVIDIA card: the reference kernels, attacks on the clock"
 	@echo "make attacks  the same as a table: what became of each, in the sandbox"
 	@echo "make fuzz     a hundred thousand malformed replies to the judge, and two minutes of atheris"
@@ -36,13 +37,16 @@ grade: $(READY)
 	$(BIN)/grader grade $(SAMPLES)/*/ $(SAMPLES)/*.zip --out $(OUT) --isolation $$level
 
 test: $(READY)
-	$(BIN)/python -m pytest tests -m 'not slow and not attacks and not clock and not gpu'
+	$(BIN)/python -m pytest tests -m 'not slow and not attacks and not clock and not ranks and not gpu'
 
 test-attacks: $(READY)
 	$(BIN)/python -m pytest tests/adversarial -m 'attacks and not slow'
 
 test-clock: $(READY)
 	$(BIN)/python -m pytest tests/clock tests/adversarial -m 'clock and not slow'
+
+test-ranks: $(READY)
+	$(BIN)/python -m pytest tests/grader -m 'ranks and not slow'
 
 test-gpu: $(READY)
 	$(BIN)/python -m pytest tests -m gpu
