@@ -6,11 +6,14 @@ READY   := $(VENV)/.ready
 SAMPLES := tests/submissions
 OUT     ?= reports
 
-.PHONY: help setup grade test test-attacks attacks fuzz test-slow test-tritons bench lint verify stubs figures clean
+.PHONY: help setup grade test test-attacks attacks fuzz test-clock test-ranks test-gpu test-slow test-tritons bench lint verify stubs figures clean
 help:
 	@echo "make grade    grade the sample submissions: table, reports/<id>/report.json, reports/summary.csv"
 	@echo "make test     the kit's own tests"
 	@echo "make test-attacks  hostile, broken and odd submissions, graded in the sandbox"
+	@echo "make test-clock  real processes and attacks under the judge's clock; on an idle machine"
+	@echo "make test-ranks  collectives, sharded layers and training on real processes"
+	@echo "make test-gpu  what needs an NVIDIA card: the reference kernels, attacks on the clock"
 	@echo "make attacks  the same as a table: what became of each, in the sandbox"
 	@echo "make fuzz     a hundred thousand malformed replies to the judge, and two minutes of atheris"
 	@echo "make test-slow  the slow ones: more attacks in Triton, and the bundle in a fresh venv, which needs the network"
@@ -34,10 +37,19 @@ grade: $(READY)
 	$(BIN)/grader grade $(SAMPLES)/*/ $(SAMPLES)/*.zip --out $(OUT) --isolation $$level
 
 test: $(READY)
-	$(BIN)/python -m pytest tests -m 'not slow and not attacks'
+	$(BIN)/python -m pytest tests -m 'not slow and not attacks and not clock and not ranks and not gpu'
 
 test-attacks: $(READY)
 	$(BIN)/python -m pytest tests/adversarial -m 'attacks and not slow'
+
+test-clock: $(READY)
+	$(BIN)/python -m pytest tests/clock tests/adversarial -m 'clock and not slow'
+
+test-ranks: $(READY)
+	$(BIN)/python -m pytest tests/grader -m 'ranks and not slow'
+
+test-gpu: $(READY)
+	$(BIN)/python -m pytest tests -m gpu
 
 attacks: $(READY)
 	$(BIN)/python -m tests.adversarial
@@ -48,7 +60,7 @@ fuzz: $(READY)
 	$(BIN)/coverage report --include="*/worker/wire.py,*/worker/decoding.py,*/worker/canonical.py,*/worker/values.py"
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest tests -m slow
+	$(BIN)/python -m pytest tests -m 'slow and not gpu'
 
 # The wheels only, beside the venv: torch stays what it is. The interpreter cannot be mended on 3.6, compiling works.
 TRITONS := $(VENV)/tritons

@@ -9,10 +9,13 @@ import typer
 from rich.console import Console
 
 import grader
+from grader.clock import cli as timing_commands
 from grader.exports import cli as grades_out
 from grader.kit import Kit, KitNotFound, check_specs, find_exercise, find_kit
 from grader.printable import printable
 from grader.refusal import INTERRUPTED, USAGE_ERROR, BadInput
+from grader.runners import cli as runners
+from grader.schedules import cli as schedules
 from specs.schema import SpecError
 
 app = typer.Typer(
@@ -123,16 +126,29 @@ def grade(
     seed_file: Annotated[
         Path | None, typer.Option("--seed-file", help="The course's secret seed [.rooflab/course-seed].")
     ] = None,
+    timing: Annotated[
+        bool, typer.Option("--timing/--no-timing", help="Whether to time on the GPU, where there is one.")
+    ] = True,
+    accept_unmeasured: Annotated[
+        bool,
+        typer.Option(
+            "--accept-unmeasured", help="Give points by thresholds that nobody measured on this card."
+        ),
+    ] = False,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Vouch that nobody else is on the GPU, where that cannot be seen.")
+    ] = False,
     solutions: SolutionsOption = None,
 ) -> None:
     """Grade submissions in a sandbox with the hidden tests: a report each, DIR/summary.csv and a table.
 
     Exit code 0 when all were graded, 3 when some could not be. Run again, it skips what has not changed.
     """
-    from grader.commands.grade import run
+    from grader.commands.grade import Timed, run
 
     kit = instructors_kit(solutions)
-    raise typer.Exit(run(kit, submissions, out, _exercises(only), isolation, jobs, seed_file))
+    timed = Timed(accept_unmeasured, alone) if timing else None
+    raise typer.Exit(run(kit, submissions, out, _exercises(only), isolation, jobs, seed_file, timed))
 
 
 def _exercises(names: list[str] | None) -> tuple[str, ...]:
@@ -316,41 +332,6 @@ def kernel(
 
 
 @app.command()
-def schedule(
-    target: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[FILE:FUNCTION]",
-            help="Called as pipeline_schedule is [pipeline_schedule of assignments/].",
-        ),
-    ] = None,
-    kind: Annotated[
-        list[str] | None, typer.Option("--kind", metavar="KIND", help="gpipe or 1f1b; repeatable [both].")
-    ] = None,
-    stages: Annotated[int, typer.Option("--stages", min=1, help="Stages of the pipeline.")] = 4,
-    microbatches: Annotated[int, typer.Option("--microbatches", min=1, help="Of one step.")] = 8,
-    forward: Annotated[float, typer.Option("--forward", metavar="TIME", help="Of a forward pass.")] = 1,
-    backward: Annotated[float, typer.Option("--backward", metavar="TIME", help="Of a backward pass.")] = 2,
-    submission: Annotated[
-        Path | None, typer.Option("--submission", metavar="DIR", help="Whose code [assignments/].")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="PATH", help="Picture, .png and .svg are added [schedule-...]."),
-    ] = None,
-) -> None:
-    """Simulate and draw a pipeline schedule of your own: makespan, bubble, activations, a Gantt chart.
-
-    Exit code 0 when it can run, 1 when it cannot or is still to be written.
-    """
-    from grader.commands.schedule import run
-
-    raise typer.Exit(
-        run(find_kit(), target, kind or [], stages, microbatches, forward, backward, submission, out)
-    )
-
-
-@app.command()
 def trace(
     files: Annotated[
         list[Path],
@@ -386,8 +367,17 @@ def trace(
     )
 
 
-app.command()(grades_out.export)
-app.command()(grades_out.feedback)
+for _more in (
+    schedules.schedule,
+    grades_out.export,
+    grades_out.feedback,
+    timing_commands.bench,
+    timing_commands.calibrate,
+    runners.plausible,
+    runners.combine,
+    runners.slurm,
+):
+    app.command()(_more)
 
 
 if __name__ == "__main__":

@@ -4,21 +4,19 @@ import contextlib
 import fcntl
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from grader.attempts import earlier_verdicts, to_be_timed_again
 from grader.audit import audited
 from grader.checks.verdicts import environment
+from grader.clock.grading import ATTEMPTS
+from grader.clock.verdict import TimingVerdict
 from grader.intake import StagedSubmission, SubmissionRefused, stage, submission_id
-from grader.judge import Task
-from grader.kit import Kit
+from grader.judges import Order, Running, run_judge
 from grader.printable import printable
 from grader.report import (
     Environment,
@@ -29,34 +27,14 @@ from grader.report import (
     write_atomically,
     write_report,
 )
-from grader.sandbox import Level
 from grader.summary import Row, note_on, summary_csv
 
-_JUDGE_START_S = 60.0
 _WORK = ".work"
 _OUR_NAMES = frozenset({"summary.csv", ".lock", _WORK})
 
 
 class CohortRefused(ValueError):
     """The command as a whole makes no sense; one line says why and what to do."""
-
-
-@dataclass(frozen=True)
-class Order:
-    """What to grade, how, and where reports go."""
-
-    kit: Kit
-    out: Path
-    isolation: Level
-    seed: bytes
-    jobs: int
-    only: tuple[str, ...] = ()
-
-    @property
-    def assignments(self) -> tuple[str, ...]:
-        """Names of the assignments that are graded."""
-        wanted = {exercise.split(".")[0] for exercise in self.only}
-        return tuple(name for name in self.kit.available() if not wanted or name in wanted)
 
 
 def cores() -> int:
@@ -108,16 +86,32 @@ def grade(
     with _folder_of_our_own(order.out) as work:
         current = environment(order.isolation, order.kit, order.seed)
         with ThreadPoolExecutor(max_workers=max(1, order.jobs)) as pool:
-            running = _Running()
-            futures = {
-                pool.submit(_row, order, name, submissions[index], work / f"{index}", current, running): index
-                for index, name in named.items()
-            }
+            running = Running()
+            waiting = dict(named)
             try:
-                for future in as_completed(futures):
-                    row = future.result()
-                    rows[futures[future]] = row
-                    on_row(row)
+                for attempt in range(ATTEMPTS):
+                    futures = {
+                        pool.submit(
+                            _row,
+                            order,
+                            name,
+                            submissions[index],
+                            work / f"{index}-{attempt}",
+                            current,
+                            running,
+                        ): index
+                        for index, name in waiting.items()
+                    }
+                    for future in as_completed(futures):
+                        row = future.result()
+                        earlier = rows.get(futures[future])
+                        rows[futures[future]] = replace(row, fresh=earlier is not None or row.fresh)
+                        if earlier is None:
+                            on_row(row)
+                    # Whose speed nobody could tell waits until all others are through: a neighbour may be gone then.
+                    waiting = {
+                        index: name for index, name in waiting.items() if _wants_more(order, rows[index])
+                    }
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 running.kill()
@@ -125,6 +119,15 @@ def grade(
         result = [rows[index] for index in sorted(rows)]
         write_atomically(order.out / "summary.csv", summary_csv(_all_rows(order.out, result)))
     return result
+
+
+def _wants_more(order: Order, row: Row) -> bool:
+    return row.report is not None and any(
+        check.timing is not None and check.timing.next == "requeue"
+        for exercise in row.report.exercises
+        for check in exercise.checks
+        if order.clock is not None
+    )
 
 
 def _refuse_reports_inside(submission: Path, folder: Path) -> None:
@@ -140,9 +143,7 @@ def _refuse_reports_inside(submission: Path, folder: Path) -> None:
         )
 
 
-def _row(
-    order: Order, name: str, path: Path, scratch: Path, current: Environment, running: "_Running"
-) -> Row:
+def _row(order: Order, name: str, path: Path, scratch: Path, current: Environment, running: Running) -> Row:
     """One submission's row, whatever is wrong with the submission or with the place of its report."""
     try:
         return _grade_one(order, name, path, scratch, current, running)
@@ -154,18 +155,22 @@ def _row(
 
 
 def _grade_one(
-    order: Order, name: str, path: Path, scratch: Path, current: Environment, running: "_Running"
+    order: Order, name: str, path: Path, scratch: Path, current: Environment, running: Running
 ) -> Row:
     report_path = order.out / name / "report.json"
     scratch.mkdir(parents=True)
     staged = stage(path, order.kit.editable(), scratch / "staged")
     before = _existing(report_path)
+    earlier: dict[str, TimingVerdict] = {}
     if before is not None and _up_to_date(before, staged, current, order):
-        return Row(name, before, note_on(before), fresh=False)
+        again = to_be_timed_again(before, order.clock is not None)
+        if not again:
+            return Row(name, before, note_on(before), fresh=False)
+        order, earlier = replace(order, only=again), earlier_verdicts(before, again)
     info = SubmissionInfo(
         id=name, sha256=staged.sha256, files=staged.files, missing=staged.missing, notes=staged.notes
     )
-    report = _run_judge(order, staged, info, scratch, current, running)
+    report = run_judge(order, staged, info, scratch, current, running, earlier)
     if report.error and running.over:
         return Row(name, None, f"{name}: interrupted")
     if before is not None and _same_conditions(before, staged.sha256, current):
@@ -177,144 +182,6 @@ def _grade_one(
     write_report(report, report_path)
     shutil.rmtree(scratch, ignore_errors=True)
     return Row(name, report, note_on(report))
-
-
-def _run_judge(
-    order: Order,
-    staged: StagedSubmission,
-    info: SubmissionInfo,
-    scratch: Path,
-    current: Environment,
-    running: "_Running",
-) -> GradeReport:
-    produced, log = scratch / "report.json", scratch / "judge.log"
-    task = Task(
-        kit=order.kit.root,
-        solutions=order.kit.solutions,
-        staged=staged.root,
-        scratch=scratch,
-        report=produced,
-        info=info,
-        isolation=order.isolation,
-        seed_hex=order.seed.hex(),
-        assignments=order.assignments,
-        only=order.only,
-        hide=tuple({order.kit.root, order.kit.solutions, order.out, *_home()}),
-    )
-    limit_s = _JUDGE_START_S + sum(
-        spec.limits.submission_s + spec.limits.import_s
-        for name, spec in order.kit.available().items()
-        if name in order.assignments
-    )
-    with log.open("wb") as stream:
-        judge = subprocess.Popen(
-            [sys.executable, "-P", "-m", "grader.judge"],
-            stdin=subprocess.PIPE,
-            stdout=stream,
-            stderr=stream,
-            cwd=order.kit.root,
-            env=_judge_environment(order.kit, scratch),
-            start_new_session=True,
-        )
-    with running.registered(judge):
-        why = ""
-        try:
-            assert judge.stdin is not None
-            judge.stdin.write(task.model_dump_json().encode() + b"\n")
-            judge.stdin.flush()
-            judge.wait(timeout=limit_s)
-        except (BrokenPipeError, ValueError):  # the judge is gone, or an interrupted grader hung up on it
-            judge.wait()
-        except subprocess.TimeoutExpired:
-            why = f"the judge did not finish within {limit_s:.0f} s"
-        finally:
-            running.end(judge)
-    try:
-        return read_report(produced)
-    except ReportUnreadable:
-        if not why and judge.returncode < 0:
-            why, tail = f"the judge was killed by signal {-judge.returncode}", ""
-        else:
-            why = why or f"the judge ended with exit code {judge.returncode} and no report"
-            tail = printable(" ".join(log.read_text(errors="replace").strip().splitlines()[-3:]), 300)
-        return GradeReport(
-            kind="official", submission=info, environment=current, error=f"{why}: {tail}" if tail else why
-        )
-
-
-def _home() -> list[Path]:
-    """The user's home; nothing where a service account's home is a system folder that Python itself needs."""
-    home = Path.home().resolve()
-    needed = (Path(sys.base_prefix).resolve(), Path("/usr"), Path("/lib"))
-    return [] if any(folder == home for folder in needed) or home == Path("/") else [home]
-
-
-def _judge_environment(kit: Kit, scratch: Path) -> dict[str, str]:
-    """What a judge needs of the environment: no secret is in it, and nothing that steers pytest.
-
-    Its temporary files lie in its scratch folder, which the cohort removes whatever happens to the judge.
-    """
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name in ("PATH", "HOME", "LANG", "LC_ALL", "VIRTUAL_ENV")
-    }
-    # python -P leaves the working folder out of sys.path; the kit's own folder is where specs and grader are
-    return {
-        **kept,
-        "TMPDIR": str(scratch.resolve()),
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "PYTHONPATH": str(kit.root),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-
-
-class _Running:
-    """The judges that live now, so that an interrupted grader leaves none."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._judges: list[subprocess.Popen[bytes]] = []
-        self.over = False
-        """True once the grader was interrupted: no judge's end says anything about a submission any more."""
-
-    @contextlib.contextmanager
-    def registered(self, judge: subprocess.Popen[bytes]) -> Iterator[None]:
-        with self._lock:
-            self._judges.append(judge)
-        if self.over:
-            self.end(judge)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._judges.remove(judge)
-
-    def end(self, judge: subprocess.Popen[bytes]) -> None:
-        """Close the judge's input, on which it ends itself and its workers; kill it where that does not help."""
-        _hang_up(judge)
-        try:
-            judge.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(judge.pid, signal.SIGKILL)
-            judge.wait()
-
-    def kill(self) -> None:
-        """End all of them."""
-        with self._lock:
-            self.over = True
-            judges = list(self._judges)
-        for judge in judges:
-            _hang_up(judge)  # all at once, then wait for each
-        for judge in judges:
-            self.end(judge)
-
-
-def _hang_up(judge: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(OSError):
-        if judge.stdin is not None:
-            judge.stdin.close()
 
 
 @contextlib.contextmanager

@@ -10,17 +10,25 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from pydantic import BaseModel
 
 from grader import plugin
+from grader.calls.faults import NeedsGpu
 from grader.calls.official import SandboxedRunner, stage_kit
+from grader.calls.submission import Timer
 from grader.checks.verdicts import Judge
+from grader.clock.device import DeviceError
+from grader.clock.verdict import TimingVerdict
 from grader.kit import find_kit
 from grader.report import GradeReport, SubmissionInfo, write_report
 from grader.sandbox import Level
 from grader.session import Installed, arguments
+
+Clock = Literal["gpu", "cpu"]
+"""A GPU of this machine; or its cores, which no threshold of the specs is for: the kit's own tests time on them."""
 
 
 class Task(BaseModel):
@@ -39,6 +47,13 @@ class Task(BaseModel):
     assignments: tuple[str, ...]
     only: tuple[str, ...] = ()
     hide: tuple[Path, ...] = ()
+    clock: Clock | None = None
+    """What functions are timed on, if on anything."""
+    accept_unmeasured: bool = False
+    alone: bool = False
+    """Whether the instructor vouches that nobody else is on the GPU, where that cannot be seen."""
+    earlier: dict[str, TimingVerdict] = {}
+    """What was found out about the speed before, by the check's name."""
 
 
 def main() -> int:
@@ -65,9 +80,8 @@ def run(task: Task, lifeline: int) -> int:
     """
     kit = find_kit(task.kit, task.solutions)
     specs = {name: spec for name, spec in kit.available().items() if name in task.assignments}
-    runner = SandboxedRunner(
-        stage_kit(kit, task.scratch), task.staged, specs, task.isolation, task.hide, task.info.notes
-    )
+    view = stage_kit(kit, task.scratch)
+    runner = SandboxedRunner(view, task.staged, specs, task.isolation, task.hide, task.info.notes)
     threading.Thread(target=_die_with_the_grader, args=[lifeline, runner.close], daemon=True).start()
     reports: list[GradeReport] = []
     judge = Judge(
@@ -78,6 +92,7 @@ def run(task: Task, lifeline: int) -> int:
         seed=bytes.fromhex(task.seed_hex),
         only=task.only,
         on_report=reports.append,
+        timer=_timer(task, view),
     )
     tests = [path for name in specs for path in (*kit.visible_tests(name), *kit.hidden_tests(name))]
     try:
@@ -93,6 +108,40 @@ def run(task: Task, lifeline: int) -> int:
         return 1
     write_report(reports[-1], task.report)
     return 0
+
+
+def _timer(task: Task, view: Path) -> Timer | None:
+    """What times functions of the submission; None where nothing is timed."""
+    if task.clock is None:
+        return None
+    from grader.clock.opening import open_timer  # with torch, which the calculators do without
+    from grader.clock.timer import Sides
+
+    try:
+        return open_timer(
+            task.clock,
+            Sides(view, task.staged, task.scratch, task.isolation, task.hide),
+            earlier=task.earlier,
+            accept_unmeasured=task.accept_unmeasured,
+            alone=task.alone,
+        )
+    except DeviceError as error:
+        return Untimed(str(error))
+
+
+class Untimed:
+    """Stands for a timer where there is a GPU, and nothing can be timed on it: the points wait for a better one."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def time(self, *_: object) -> TimingVerdict:
+        """Say so.
+
+        Raises:
+            NeedsGpu: always.
+        """
+        raise NeedsGpu(f"nothing can be timed on the GPU here: {self.reason}; the points stay pending")
 
 
 if __name__ == "__main__":

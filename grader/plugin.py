@@ -244,7 +244,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     item.stash[ERROR] = None
     timer = _say_still_running(item)
     try:
-        judge.submission.begin_check(marked(item)[0])
+        judge.submission.begin_check(marked(item)[0], item.name)
         return (yield)
     except Fault as fault:
         item.stash[ERROR] = fault

@@ -2,52 +2,32 @@
 
 import os
 import tempfile
-from enum import StrEnum
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
+
+from grader.clock.verdict import TimingVerdict
+from grader.outcome import PENDING, Model, Outcome
+
+__all__ = [
+    "PENDING",
+    "SCHEMA_VERSION",
+    "CheckResult",
+    "Environment",
+    "Evidence",
+    "ExerciseResult",
+    "GradeReport",
+    "Model",
+    "Outcome",
+    "ReportUnreadable",
+    "SubmissionInfo",
+    "read_report",
+    "write_atomically",
+    "write_report",
+]
 
 SCHEMA_VERSION = 1
-
-
-class Outcome(StrEnum):
-    """What became of one check. Only `passed` earns; the pending ones are neither zero nor given."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    TODO = "todo"
-    CRASHED = "crashed"
-    TIMED_OUT = "timed_out"
-    NEEDS_TORCH = "needs_torch"
-    NEEDS_TRITON = "needs_triton"
-    NEEDS_GPU = "needs_gpu"
-    INCONCLUSIVE = "inconclusive"
-    INTEGRITY = "integrity"
-    GRADER_ERROR = "grader_error"
-
-    @property
-    def pending(self) -> bool:
-        """Points stay open: the submission is not to blame."""
-        return self in PENDING
-
-
-PENDING = frozenset(
-    {
-        Outcome.NEEDS_TORCH,
-        Outcome.NEEDS_TRITON,
-        Outcome.NEEDS_GPU,
-        Outcome.INCONCLUSIVE,
-        Outcome.GRADER_ERROR,
-    }
-)
-
-
-class Model(BaseModel):
-    """Base of the report's parts: frozen, no unknown fields."""
-
-    # JSON has no NaN and no infinity; as strings they come back as they were.
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
 
 
 class Evidence(Model):
@@ -76,6 +56,21 @@ class CheckResult(Model):
     """Name of the mistake whose hint is shown; for staff."""
     evidence: tuple[Evidence, ...] = ()
     duration_s: float = 0.0
+    timing: TimingVerdict | None = None
+    """Of a timed check: what was measured; its `share` is what the check earns of its weight."""
+
+    @model_validator(mode="after")
+    def _one_verdict(self) -> Self:
+        if self.timing is not None and self.timing.check_outcome is not self.outcome:
+            raise ValueError(f"a check is {self.outcome}, and its timing says {self.timing.check_outcome}")
+        return self
+
+    @property
+    def earned_weight(self) -> float:
+        """What of the weight is earned."""
+        if self.timing is not None:
+            return self.weight * (self.timing.share or 0.0)
+        return self.weight if self.outcome is Outcome.PASSED else 0.0
 
 
 class ExerciseResult(Model):

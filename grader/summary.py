@@ -5,6 +5,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader.attempts import for_staff
 from grader.exports.plain import cell
 from grader.report import GradeReport, Outcome
 
@@ -40,6 +41,9 @@ def note_on(report: GradeReport) -> str:
     if all(exercise.outcome == "todo" for exercise in report.exercises):
         return "untouched"
     notes = [f"{name.replace('_', ' ')} in {count}" for name, count in counts.items()]
+    undecided = for_staff(report)
+    if undecided:
+        notes.append(f"for staff, no verdict on speed in all attempts: {', '.join(undecided)}")
     # Of what was left out only that which may be the file that is missing.
     missing = [name.casefold() for name in report.submission.missing]
     notes += [note for note in report.submission.notes if any(name in note.casefold() for name in missing)][

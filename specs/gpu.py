@@ -33,6 +33,7 @@ class Gpu(Spec):
     """One accelerator: rates without 2:4 sparsity, links in one direction, GB of 1e9 bytes."""
 
     name: str = Field(min_length=1)
+    device_names: tuple[str, ...] = Field(default=(), description="what its driver calls it; none: not known")
     dense_tflops: dict[DType, Rate] = Field(
         description="peak, 1e12 operations a second; by tensor cores, but fp32 and fp64 without them"
     )
@@ -144,13 +145,19 @@ def load_gpus(path: Path) -> tuple[Gpu, ...]:
     """Return the GPUs of one YAML file, in its order.
 
     Raises:
-        SpecError: the file cannot be read, a field is wrong, or a name is there twice.
+        SpecError: the file cannot be read, a field is wrong, or a name or a driver's name is there twice.
     """
     loaded: tuple[Gpu, ...] = validate(tuple[Gpu, ...], read_yaml(path), path)
     names = [each.name for each in loaded]
     for name in names:
         if names.count(name) > 1:
             raise SpecError(f"{path}: {name!r} is there {names.count(name)} times; names must differ")
+    called = [name for each in loaded for name in each.device_names]
+    for name in called:
+        if called.count(name) > 1:
+            raise SpecError(
+                f"{path}: device_names: {name!r} means {called.count(name)} GPUs; it must mean one"
+            )
     return loaded
 
 
@@ -170,3 +177,11 @@ def gpu(name: str) -> Gpu:
         if each.name == name:
             return each
     raise SpecError(unknown_name("gpu", name, [each.name for each in gpus()]))
+
+
+def gpu_of_device(name: str) -> Gpu | None:
+    """The shipped GPU that a driver calls `name`; None for all others, whose rates nobody wrote down.
+
+    Compared whole: an `NVIDIA H200 NVL` is another card than an `NVIDIA H200`.
+    """
+    return next((each for each in gpus() if name in each.device_names), None)

@@ -1,6 +1,7 @@
 """What can go wrong when a submission is called, each with the outcome that it means for a check."""
 
-from grader.report import Outcome
+from grader.clock.verdict import TimingVerdict
+from grader.outcome import Outcome
 
 
 class Fault(Exception):
@@ -81,3 +82,11 @@ class NeedsGpu(Fault):
     """The check needs a GPU, and this machine has none."""
 
     outcome = Outcome.NEEDS_GPU
+
+
+class Slow(Fault):
+    """A timed check did not earn all of its points, or nobody can say; the verdict tells."""
+
+    def __init__(self, verdict: TimingVerdict) -> None:
+        super().__init__(verdict.reason)
+        self.outcome = verdict.check_outcome

@@ -196,3 +196,25 @@ def stage(specs: Path, into: Path) -> Path:
         ),
     )
     return view
+
+
+def stage_baseline(kit_view: Path, into: Path, baseline: str, request: Request) -> tuple[Path, Path]:
+    """What the process of a timed baseline sees: the kit's view with kernels_ref, and a file that stands for the
+    submission's and takes its function from the module `baseline`.
+
+    Returns:
+        (kit view, submission folder), both below `into`.
+    """
+    view, root = into / "kit", into / "submission"
+    junk = shutil.ignore_patterns("__pycache__", "*.pyc")
+    shutil.copytree(kit_view, view, ignore=junk)
+    shutil.copytree(
+        Path(__file__).resolve().parents[2] / "kernels_ref",
+        view / "kernels_ref",
+        ignore=junk,
+        dirs_exist_ok=True,
+    )
+    file = root / request.assignment / request.file
+    file.parent.mkdir(parents=True)
+    file.write_text(f"from {baseline} import {request.function}\n", encoding="utf-8")
+    return view, root

@@ -1,6 +1,6 @@
 """Whether a submission's own kernels did the work of a call: the exercises in Triton earn nothing by PyTorch's."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from grader.calls.faults import KernelFinding
@@ -49,18 +49,17 @@ def done_by_torch(
     if not any(launch.config_index == 0 for launch in evidence.launches):
         text = f"{function} launched no Triton kernel: PyTorch did the work, and the exercise is to write the kernel"
         return KernelFinding(text, symptom="kernel.none_launched")
-    by_torch = sorted(_heavy(evidence)) if verb == "call" else []
+    by_torch = library_work(evidence.torch.ops) if verb == "call" else []
     if by_torch:
         text = f"{function} leaves the work to PyTorch: {', '.join(by_torch)}; it belongs into your kernel"
         return KernelFinding(text, symptom="kernel.library")
     return None
 
 
-def _heavy(evidence: CallEvidence) -> Iterator[str]:
-    for name in evidence.torch.ops:
-        op = name.removeprefix("aten.").partition(".")[0]
-        if name.startswith("aten.") and (op in _WHOLE_WORK or op.startswith(_ATTENTION)):
-            yield op
+def library_work(ops: Iterable[str]) -> list[str]:
+    """Which of PyTorch's operations, named `aten.bmm.default` and so on, do what a kernel is to do."""
+    names = (name.removeprefix("aten.").partition(".")[0] for name in ops if name.startswith("aten."))
+    return sorted({name for name in names if name in _WHOLE_WORK or name.startswith(_ATTENTION)})
 
 
 def _is_empty(value: Any) -> bool:

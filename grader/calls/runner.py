@@ -5,7 +5,7 @@ import builtins
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -22,9 +22,10 @@ from grader.worker import load, verbs, wire
 from grader.worker.probes import probe
 from specs.assignment import Exercise
 
-Verb = Literal["call", "gradients", "compiled", "on_ranks"]
-Lane = Literal["plain", "torch", "interpret", "compile", "ranks"]
-"""Kind of worker: an ordinary one, one that watches PyTorch, Triton's interpreter, the compiler, one that forks."""
+Verb = Literal["call", "gradients", "compiled", "on_ranks", "timed"]
+Lane = Literal["plain", "torch", "interpret", "compile", "ranks", "timed"]
+"""Kind of worker: an ordinary one, one that watches PyTorch, Triton's interpreter, the compiler, one that forks, one
+that is called between the judge's clock ticks."""
 IN_A_WORKER: tuple[Lane, ...] = ("interpret", "compile", "ranks")
 """What a self-check too runs in a worker: this process cannot do it."""
 
@@ -178,6 +179,11 @@ class LocalRunner:
         except BaseException as error:  # a submission may raise anything, SystemExit included
             fault = raised(request, load.describe_exception(error, self.root))
             raise fault.with_traceback(self._own_frames(error)) from None
+
+    def function(self, request: Request) -> Callable[..., Any]:
+        """The function itself, for who calls it between clock ticks; raises as `run` does for what cannot be had."""
+        found: Callable[..., Any] = self._function(request)
+        return found
 
     def close(self) -> None:
         """Forget the submission's modules and end its workers."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel
 
@@ -17,12 +17,15 @@ from grader.calls.faults import (
     NeedsGpu,
     Raised,
     RanksDisagree,
+    Slow,
     Tampered,
     TimedOut,
 )
 from grader.calls.ranked import RankedCall
 from grader.calls.runner import Lane, Request, Runner, Verb, require
+from grader.clock.verdict import TimingVerdict
 from grader.kernels.evidence import CompiledLaunch
+from grader.outcome import Outcome
 from grader.worker import wire
 from specs.assignment import Assignment, Exercise, assignment
 from specs.schema import SpecError
@@ -79,13 +82,27 @@ def _weight(value: Any) -> int:
     return weight
 
 
+class Timer(Protocol):
+    """Times functions of the submission; `grader.clock.timer` does."""
+
+    def time(
+        self, spec: Assignment, exercise: Exercise, file: str, function: str, direction: str, check: str
+    ) -> TimingVerdict:
+        """The verdict on one function; raises NeedsGpu, or a Fault of the submission's."""
+
+
 class Submission:
     """One student's work behind a runner; remembers the calls, for hints, and the deaths, to stop in time."""
 
     deaths_before_giving_up = 2
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: Runner, timer: Timer | None = None) -> None:
+        """`timer` times functions on a GPU; None where there is none."""
         self.runner = runner
+        self._timer = timer
+        self.timing: TimingVerdict | None = None
+        """What was measured in the check that runs now."""
+        self._check = ""
         self.exercise_id = ""
         """The exercise of the check that runs now, `memory.parameter_count`."""
         self.calls: list[Call] = []
@@ -94,8 +111,8 @@ class Submission:
         self._deaths: Counter[str] = Counter()
         self._last_death: dict[str, Fault] = {}
 
-    def begin_check(self, exercise_id: str) -> None:
-        """Start a new check.
+    def begin_check(self, exercise_id: str, check: str = "") -> None:
+        """Start a new check, called `check`.
 
         Raises:
             Crashed, TimedOut, Tampered: two workers were lost in the exercise already, so its remaining checks
@@ -103,8 +120,9 @@ class Submission:
             NeedsTorch: before the check does, which makes its own inputs with torch.
             Todo: its file is not there, so that the check need not make inputs and references for nothing.
         """
-        self.exercise_id = exercise_id
+        self.exercise_id, self._check = exercise_id, check
         self.calls = []
+        self.timing = None
         name, _, exercise = exercise_id.partition(".")
         spec = assignment(name).exercise(exercise)
         require(spec)
@@ -146,6 +164,28 @@ class Submission:
             value = value.values if isinstance(value, RankedCall) else value
             self._remember(Call(request, value if _weight(value) <= _MAX_KEPT_WEIGHT else TOO_LARGE))
         return got
+
+    def time(self, spec: Assignment, exercise: Exercise, file: str, function: str, direction: str) -> None:
+        """Time one function for the current check and remember the verdict; raises as `FunctionCall.timed` does."""
+        __tracebackhide__ = True
+        if self._timer is None:
+            shapes = (
+                [each for each in exercise.timing.shapes if each.direction == direction]
+                if exercise.timing
+                else []
+            )
+            raise NeedsGpu(
+                f"needs a GPU, to time {len(shapes)} shape{'s' * (len(shapes) != 1)} in an official run: "
+                "the points stay pending"
+            )
+        try:
+            self.timing = self._timer.time(spec, exercise, file, function, direction, self._check)
+        except (Crashed, TimedOut, Tampered) as death:
+            self._deaths[self.exercise_id] += 1
+            self._last_death[self.exercise_id] = death
+            raise
+        if self.timing.check_outcome is not Outcome.PASSED:
+            raise Slow(self.timing)
 
     def _remember(self, call: Call) -> None:
         self.calls.append(call)
@@ -256,19 +296,16 @@ class FunctionCall:
         return seen
 
     def timed(self, direction: str) -> None:
-        """Time the function on the shapes of the exercise's spec.
+        """Time the function on the shapes of the exercise's spec that have this direction.
 
         Raises:
-            NeedsGpu: always, for now: no GPU has a threshold in the specs, and points without one stay pending.
+            Slow: it earns less than all of the points, or nobody can say; the verdict is `Submission.timing`.
+            NeedsGpu: there is none here, or none with a threshold that may decide points.
+            Fault: what it did wrong in a timed call.
         """
         __tracebackhide__ = True
         exercise = self._spec.exercise(self._submission.exercise_id.split(".", 1)[1])
-        timing = exercise.timing
-        shapes = [each for each in timing.shapes if each.direction == direction] if timing else []
-        raise NeedsGpu(
-            f"needs a GPU with a measured threshold, to time {len(shapes)} shape{'s' * (len(shapes) != 1)}: "
-            "no GPU has one yet, the points stay pending"
-        )
+        self._submission.time(self._spec, exercise, self._file, self._function, direction)
 
     def _run(
         self,

@@ -5,7 +5,7 @@ import re
 import secrets
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -92,8 +92,14 @@ class Worker:
         notes: Sequence[str],
         lane: Lane = "plain",
         confirm: bool = True,
+        shared: int | None = None,
+        devices: Sequence[Path] = (),
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         """Start it and wait until it is ready; `confirm` assembles the PTX that it returns again.
+
+        `shared` is a descriptor of memory for the outputs of timed calls; `devices` are those of a GPU, and `variables`
+        say which of several it is.
 
         Raises:
             NeedsTriton, NeedsTorch: it can do nothing for its lane: what that needs is missing there or cannot be
@@ -102,6 +108,8 @@ class Worker:
         """
         self.loaded: set[str] = set()
         self.last_answer_bytes = 0
+        self.last_round_trip_s = 0.0
+        """From the sending of the last question to the arrival of its answer, by the judge's clock."""
         self._sources = Sources(submission)
         self._confirm = confirm
         self._level = level
@@ -117,7 +125,13 @@ class Worker:
                 wire=theirs,
                 limits=limits,
                 hide=hide,
-                argv=() if lane == "plain" else ("--lane", lane),
+                argv=(
+                    *(() if lane == "plain" else ("--lane", lane)),
+                    *(() if shared is None else ("--shared", str(shared))),
+                ),
+                descriptors=() if shared is None else (shared,),
+                devices=devices,
+                variables=variables,
             )
         except BaseException:
             self._ours.close()
@@ -171,8 +185,10 @@ class Worker:
         }
         deadline = time.monotonic() + limit_s
         try:
+            began_s = time.monotonic()
             wire.send_frame(self._ours, question, storages, deadline)
             header, received = wire.receive_frame(self._ours, deadline, wire.REPLY_CAPS)
+            self.last_round_trip_s = time.monotonic() - began_s
             reply = _REPLY.validate_python(header, strict=False)
             if reply.get("id") != question["id"]:
                 raise wire.WireTampered("an answer came that nobody asked for")
@@ -241,6 +257,10 @@ class Worker:
         if not isinstance(decoded, tuple) or len(decoded) != 2:
             raise wire.WireTampered("a report of the wrong form")
         value, report = decoded
+        if request.lane == "timed":
+            if "error" in reply:
+                raise raised(request, self._description(reply["error"]))
+            return value
         if request.lane == "ranks":
             return self._ranked(request, value, report)
         launches = read_launches(report) if request.verb == "compiled" else ()

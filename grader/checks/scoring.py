@@ -1,4 +1,4 @@
-"""From check results to exercise results: points are the passed weight over the whole weight."""
+"""From check results to exercise results: points are the earned weight over the whole weight."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -26,14 +26,14 @@ def score(spec: Assignment, exercise: Exercise, checks: Sequence[CheckResult]) -
     An exercise without checks in this run is pending in full: nobody looked at it.
     """
     total = sum(check.weight for check in checks)
-    passed = sum(check.weight for check in checks if check.outcome is Outcome.PASSED)
+    earned = sum(check.earned_weight for check in checks)
     pending = sum(check.weight for check in checks if check.outcome.pending)
     share = exercise.points / total if total else 0.0
     return ExerciseResult(
         id=f"{spec.name}.{exercise.id}",
         title=exercise.title,
         outcome=overall(checks),
-        points=round(passed * share, 6),
+        points=round(earned * share, 6),
         max_points=exercise.points,
         pending_points=round(pending * share, 6) if total else exercise.points,
         extra_credit=exercise.extra_credit,

@@ -10,10 +10,10 @@ from hashlib import sha256
 import pytest
 
 import grader
-from grader.calls.faults import Fault
+from grader.calls.faults import Fault, Slow
 from grader.calls.local_lanes import LocalLanes
 from grader.calls.runner import Runner
-from grader.calls.submission import Call, Submission
+from grader.calls.submission import Call, Submission, Timer
 from grader.checks.expect import Expect
 from grader.checks.mistakes import HintSource, LiveMistakes, find_hint, load_mistakes
 from grader.checks.scoring import score_all
@@ -37,9 +37,10 @@ class Judge:
         only: tuple[str, ...] = (),
         hints: HintSource | None = None,
         on_report: Callable[[GradeReport], None] | None = None,
+        timer: Timer | None = None,
     ) -> None:
         self.kit = kit
-        self.submission = Submission(runner)
+        self.submission = Submission(runner, timer)
         self.info = info
         self.kind = kind
         self.seed = seed
@@ -84,7 +85,7 @@ class Judge:
             self._right_calls.setdefault(exercise_id, []).extend(self.submission.calls)
         elif isinstance(error, Fault):
             outcome, message = error.outcome, error.hidden_message if hidden else error.message
-            if outcome is Outcome.FAILED or error.symptom:
+            if (outcome is Outcome.FAILED and not isinstance(error, Slow)) or error.symptom:
                 mistake, hint = self._hint(exercise_id, error)
                 if hint:
                     message = "\n".join(
@@ -97,6 +98,9 @@ class Judge:
             message = "this check itself failed; it is not your fault" + (
                 "" if hidden else f" ({_broke(error, item)})"
             )
+        timing = self.submission.timing
+        if timing is not None and timing.check_outcome is not outcome:
+            timing = None  # something else decided after it was timed
         claim = (
             (getattr(getattr(item, "function", None), "__doc__", "") or "").strip().splitlines()
             or [item.name]
@@ -113,6 +117,7 @@ class Judge:
             mistake=mistake,
             evidence=tuple(expect.evidence) if isinstance(expect, Expect) else (),
             duration_s=round(duration_s, 1 if hidden else 4),  # a hidden input could be told by waiting
+            timing=timing,
         )
         self.checks.setdefault(exercise_id, []).append(result)
         return result

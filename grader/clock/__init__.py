@@ -9,6 +9,10 @@ Where each question of a dispute is answered:
 | when the run ends, who gets the benefit of the doubt, what a verdict is | `grading`, `verdict` |
 | below which time nobody is believed | `floor` |
 | what a GPU (or its simulation) must offer | `device`, `simulated` |
+| what the machine under it is asked, and who is a neighbour | `host`, `nvml`, `nvml_host`, `l2` |
+| who has the card now | `lock` |
+| what a row of thresholds rests on | `calibration`, `ceilings` |
+| what a student's own bench does otherwise | `in_process` |
 
 The points policy. A share of the points is read at the end of the interval that favours the student, once the
 interval is narrower than a twentieth of the points. Read at the estimate instead, a submission exactly at the

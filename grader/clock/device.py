@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import IntFlag
 from typing import Literal, Protocol
 
-from grader.report import Model
+from grader.outcome import Model
 from specs.timing import TimedShape
 
 What = Literal["baseline", "submission", "empty"]

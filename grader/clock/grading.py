@@ -1,4 +1,4 @@
-"""One grading of one performance exercise: measure, look, go on or stop, and say what is known.
+"""One grading of one timed function: measure, look, go on or stop, and say what is known.
 
 Every shape gates: the share of the points is that of the slowest shape, so that a kernel made for one size earns by
 its worst. A shape whose share cannot be the least any more is measured no further. The run stops when both hold:
@@ -28,7 +28,7 @@ from grader.clock.floor import floor_s
 from grader.clock.interleave import Interleaved, Quad
 from grader.clock.interval import Interval, median_interval
 from grader.clock.verdict import Dropped, ShapeTiming, TimingOutcome, TimingVerdict
-from grader.report import Model
+from grader.outcome import Model
 from specs.gpu import Gpu
 from specs.timing import Threshold, TimedShape
 
@@ -139,6 +139,18 @@ def grade(
         outcome, reason = TimingOutcome.GRADER_ERROR, f"{error}; the points stay pending"
     timings = tuple(state.timing(threshold, side_alpha) for state in states)
     return _verdict(outcome, reason, timings, attempt=attempt, alpha=alpha, run=run)
+
+
+def could_not(reason: str, attempt: int, plan: Plan) -> TimingVerdict:
+    """The verdict where nothing could be measured: pending, for a reason that is nobody's fault."""
+    return _verdict(
+        TimingOutcome.GRADER_ERROR,
+        f"{reason}; the points stay pending",
+        (),
+        attempt=attempt,
+        alpha=plan.alpha / ATTEMPTS,
+        run=None,
+    )
 
 
 def _warm_up(run: Interleaved, states: Sequence[_Shape], plan: Plan) -> None:
@@ -288,7 +300,7 @@ def _verdict(
     alpha: float,
     run: Interleaved | None,
 ) -> TimingVerdict:
-    interval = _gate(timings)
+    interval = _gate(timings) if timings else Interval(low=0.0, high=1.0)
     ratios = [timing.ratio for timing in timings if timing.ratio]
     share = {TimingOutcome.SCORED: interval.high, TimingOutcome.INTEGRITY: 0.0}.get(outcome)
     if outcome is TimingOutcome.SCORED:
@@ -308,7 +320,7 @@ def _verdict(
         next="done" if not pending else "requeue" if attempt < ATTEMPTS else "staff",
         shapes=timings,
         geometric_mean=math.exp(sum(map(math.log, ratios)) / len(ratios))
-        if len(ratios) == len(timings)
+        if ratios and len(ratios) == len(timings)
         else None,
         device_s=run.used_s if run else 0.0,
         alpha=alpha,

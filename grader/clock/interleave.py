@@ -126,9 +126,7 @@ class Interleaved:
             times[side].extend(block)
         trouble = next((each for each in troubles if each), "")
         if not trouble and math.isinf(logs["baseline"]):
-            raise ClockFault(
-                f"{shape.label}: an empty call took as long as the baseline, nothing can be measured so"
-            )
+            trouble = "an empty call took as long as the baseline"  # the judge's machine was busy with something else
         return Quad(
             logs["submission"] - logs["baseline"] if math.isfinite(logs["baseline"]) else math.nan,
             median(times["baseline"]),

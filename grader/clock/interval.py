@@ -27,7 +27,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.report import Model
+from grader.outcome import Model
 
 _COINS = 64
 # The p of the average: evenly over (1/2, 1). Small ones detect a little over many observations, large ones at once.

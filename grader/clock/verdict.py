@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from grader.clock.interval import Interval
-from grader.report import Model, Outcome
+from grader.outcome import Model, Outcome
 
 
 class TimingOutcome(StrEnum):
@@ -73,6 +73,8 @@ class TimingVerdict(Model):
     """Slowest and fastest that was sampled."""
     temperature_c: float | None = None
     """Highest that was sampled."""
+    fingerprint: dict[str, str] = Field(default_factory=dict)
+    """On what: GPU, card, driver, torch, triton, hash of what was timed."""
 
     @model_validator(mode="after")
     def _decided_or_pending(self) -> Self:

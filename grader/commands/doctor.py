@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 import grader
+from grader.commands.doctor_gpu import gpu_lines
 from grader.kit import KitNotFound, find_kit
 from grader.sandbox import available
 
@@ -91,7 +92,7 @@ def run(console: Console) -> int:
         _compiler(),
         _ranks(),
         sandbox(),
-        _gpu(),
+        *(Finding(*line) for line in gpu_lines()),
     ]
     for finding in findings:
         mark, style = ("ok", "green") if finding.well else ("missing", "red" if finding.needed else "yellow")
@@ -201,15 +202,3 @@ def sandbox() -> Finding:
     if state.ok:
         return Finding("sandbox", True, f"bubblewrap starts ({os.path.basename(state.bwrap or 'bwrap')})")
     return Finding("sandbox", False, f"{state.reason}; {state.remedy} (only `grader grade` needs it)")
-
-
-def _gpu() -> Finding:
-    try:
-        query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
-        done = subprocess.run(query, capture_output=True, text=True, timeout=20)
-    except (OSError, subprocess.TimeoutExpired):
-        return Finding("gpu", False, "none here; only points for speed wait for one")
-    lines = done.stdout.strip().splitlines()
-    if done.returncode or not lines:
-        return Finding("gpu", False, "nvidia-smi sees no card; only points for speed wait for one")
-    return Finding("gpu", True, "; ".join(lines))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from grader.exports.canvas import canvas, undecided
 from grader.exports.classroom import classroom, step_output
+from grader.exports.github import annotations, summary
 from grader.exports.gradescope import gradescope
 from grader.exports.junit import junit
 from grader.exports.plain import cell
@@ -45,6 +46,8 @@ ONE_EACH: dict[str, tuple[str, Callable[[GradeReport], str]]] = {
 TOGETHER: dict[str, Callable[[Sequence[Entry]], str]] = {
     "canvas": lambda entries: canvas(entries, _timing()),
     "csv": spreadsheet,
+    "github-annotations": lambda entries: annotations(entries, _timing()),
+    "github-summary": lambda entries: summary(entries, _timing()),
     "junit": junit,
 }
 """Formats with one file for all."""
@@ -61,7 +64,7 @@ def run(name: str, places: Sequence[Path], roster_file: Path | None, out: Path |
     if name in ONE_EACH:
         _write_each(name, reports, out, several=len(reports) > 1 or any(place.is_dir() for place in places))
     else:
-        if name != "junit":  # which has no columns to share
+        if name in ("canvas", "csv"):  # the others have no columns to share
             refuse_different_points(reports)
         _write(TOGETHER[name](entries), out)
     return _say(name, entries, roster)

@@ -2,12 +2,16 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from grader import cohort
+from grader.clock import nvml
+from grader.clock.device import DeviceError
+from grader.judges import Order
 from grader.kit import Kit
 from grader.output import folder
 from grader.printable import printable
@@ -28,6 +32,14 @@ LEVELS: dict[str, tuple[Level, str]] = {
 """Levels by name, and what one that is weaker than the sandbox withstands."""
 
 
+@dataclass(frozen=True)
+class Timed:
+    """How functions are timed, where there is a GPU."""
+
+    accept_unmeasured: bool = False
+    alone: bool = False
+
+
 def run(
     kit: Kit,
     submissions: Sequence[Path],
@@ -36,6 +48,7 @@ def run(
     isolation: str,
     jobs: int | None,
     seed_file: Path | None,
+    timed: Timed | None,
 ) -> int:
     """Grade and print; the exit code: 0 all graded, 3 some not."""
     for path in submissions:
@@ -47,7 +60,9 @@ def run(
         seed = course_seed(seed_file or kit.root / SEED_FILE)
     except SeedUnreadable as error:
         raise BadInput(str(error)) from None
-    order = cohort.Order(kit, out, level, seed, jobs or cohort.cores(), only)
+    order = Order(kit, out, level, seed, jobs or cohort.cores(), only)
+    if timed is not None and _has_gpu():
+        order = replace(order, clock="gpu", accept_unmeasured=timed.accept_unmeasured, alone=timed.alone)
     progress = Progress(
         TextColumn("grading"),
         BarColumn(),
@@ -71,6 +86,13 @@ def run(
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     print_cohort([(row.id, row.report, row.note) for row in rows], console)
     return _conclude(rows, out, level)
+
+
+def _has_gpu() -> bool:
+    try:
+        return nvml.find_card() is not None
+    except DeviceError as error:
+        raise BadInput(f"the GPU cannot be timed on: {error}; or grade with --no-timing") from None
 
 
 def _level(isolation: str, kit: Kit, out: Path) -> Level:

@@ -8,6 +8,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from grader import cohort
+from grader.judges import Order
 from grader.kit import Kit
 from grader.sandbox import available
 from grader.table import points
@@ -84,9 +85,7 @@ def _official(kit: Kit, only: tuple[str, ...]) -> list[str]:
     """Stubs and solutions once more, as real submissions with their own process, sandboxed if possible."""
     problems = []
     with tempfile.TemporaryDirectory(prefix="rooflab-verify-") as folder:
-        order = cohort.Order(
-            kit, Path(folder), "sandbox" if available().ok else "process", b"v" * 32, 2, only
-        )
+        order = Order(kit, Path(folder), "sandbox" if available().ok else "process", b"v" * 32, 2, only)
         names = {
             f"{spec.name}.{exercise.id}": exercise.points
             for spec in kit.available().values()

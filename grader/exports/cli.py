@@ -13,7 +13,10 @@ ReportsArgument = Annotated[
 def export(
     format_name: Annotated[
         str,
-        typer.Argument(metavar="FORMAT", help="canvas, classroom, csv, gradescope, junit or prairielearn."),
+        typer.Argument(
+            metavar="FORMAT",
+            help="canvas, classroom, csv, github-annotations, github-summary, gradescope, junit or prairielearn.",
+        ),
     ],
     reports: ReportsArgument,
     roster: Annotated[

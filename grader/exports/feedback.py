@@ -13,13 +13,10 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from grader.exports import told
-from grader.exports.plain import line, score
+from grader.exports.plain import line, markdown, score
 from grader.report import ExerciseResult, GradeReport
 
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: the same bytes every time
-
-# What CommonMark or GitHub's dialect gives a meaning, anywhere or at the start of a line.
-_MARKDOWN = re.compile(r"[\\`*_{}\[\]<>&|~#$!@^]|:(?=/)|(?<=www)\.|^[-+=]|(?<=\d)[.)](?=\s|$)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -118,7 +115,7 @@ def _environment(html: bool) -> Environment:
 
 def _escaped(value: object) -> object:
     """Every expression of the Markdown template goes through here."""
-    return value if isinstance(value, Raw) else _MARKDOWN.sub(r"\\\g<0>", str(value))
+    return value if isinstance(value, Raw) else markdown(str(value))
 
 
 def _fence(text: str) -> Raw:

@@ -1,9 +1,13 @@
 """Untrusted text made safe for any format: no control character, no terminal escape, no formula, bounded."""
 
+import re
+
 from grader.printable import printable
 
 LINE = 200
 _FORMULA = tuple("=+-@＝＋－＠")  # as typed, and full-width as in East Asian locales
+# What CommonMark or GitHub's dialect gives a meaning, anywhere or at the start of a line.
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]<>&|~#$!@^]|:(?=/)|(?<=www)\.|^[-+=]|(?<=\d)[.)](?=\s|$)", re.IGNORECASE)
 
 
 def line(text: str, limit: int = LINE) -> str:
@@ -36,6 +40,11 @@ def cell(text: str, limit: int = LINE) -> str:
     """
     plain = line(text, limit)
     return f"'{plain}" if plain.startswith(_FORMULA) else plain
+
+
+def markdown(text: str) -> str:
+    """Text that CommonMark and GitHub show as it is: no link, no image, no tag, no cell of a table ends in it."""
+    return _MARKDOWN.sub(r"\\\g<0>", text)
 
 
 def score(value: float) -> str:

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -77,12 +77,20 @@ def site_packages() -> Path:
 
 
 def sandbox_arguments(
-    *, kit: Path, submission: Path, hide: Sequence[Path], disk_bytes: int, seccomp_fd: int | None
+    *,
+    kit: Path,
+    submission: Path,
+    hide: Sequence[Path],
+    disk_bytes: int,
+    seccomp_fd: int | None,
+    devices: Sequence[Path] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> list[str]:
     """Return bwrap's arguments up to and including `--`; the worker's command follows.
 
     `hide` are paths on the host that must not be seen even where a folder that is shown contains them. What
     the worker needs stays visible where it lies below a hidden path, as an interpreter in a home folder does.
+    `devices` are files below /dev that the worker may open; `variables` go into its environment.
 
     Raises:
         ValueError: a path in `hide` is one that the worker cannot do without.
@@ -92,7 +100,7 @@ def sandbox_arguments(
     if seccomp_fd is not None:
         arguments += ["--seccomp", str(seccomp_fd)]
     arguments.append("--clearenv")
-    for name, value in environment(HOME).items():
+    for name, value in (environment(HOME) | dict(variables or {})).items():
         arguments += ["--setenv", name, value]
 
     shown = list(_shown(kit, submission))
@@ -104,6 +112,10 @@ def sandbox_arguments(
         _Mount(PurePosixPath("/proc/sys"), ("--ro-bind", "/proc/sys", "/proc/sys")),
         _Mount(PurePosixPath("/dev"), ("--dev", "/dev")),
         *(_empty_folder(PurePosixPath(folder), disk_bytes) for folder in (HOME, SHARED_MEMORY)),
+        *(
+            _Mount(PurePosixPath(device), ("--dev-bind", str(device), str(device)), is_folder=False)
+            for device in devices
+        ),
     ]
     # A mount covers what was mounted below it before, so the outer path goes first.
     for mount in sorted([*own, *shown, *masked.values()], key=lambda mount: len(mount.destination.parts)):

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Literal
@@ -35,6 +35,9 @@ def launch(
     argv: Sequence[str] = (),
     hide: Sequence[Path] = (),
     bwrap: Path | None = None,
+    descriptors: Sequence[int] = (),
+    devices: Sequence[Path] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> "Confined":
     """Start `kit/entry` as a worker and watch it.
 
@@ -56,6 +59,9 @@ def launch(
         hide: host paths that must not be seen even where a system folder that is shown contains them. The
             process level cannot hide anything, the user level not what is open to every user.
         bwrap: the binary to use in place of the one that is found.
+        descriptors: more of this process's that the worker gets, under the same numbers.
+        devices: host paths of a GPU, such as /dev/nvidia0, that the worker may open; the process level has them all.
+        variables: more of the worker's environment.
 
     Raises:
         SandboxUnavailable: bubblewrap does not work on this machine.
@@ -70,11 +76,22 @@ def launch(
         adopt_orphans()
         if level == "sandbox":
             binary = available(bwrap).require()
-            return _launch_in_sandbox(binary, kit, submission, entry, wire, limits, argv, hide)
+            return _launch_in_sandbox(
+                binary,
+                kit,
+                submission,
+                entry,
+                wire,
+                limits,
+                argv,
+                hide,
+                descriptors,
+                devices,
+                variables or {},
+            )
         lock_own_memory()
-        if level == "user":
-            return _launch_as_other_user(kit, submission, entry, wire, limits, argv)
-        return _launch_as_process(kit, submission, entry, wire, limits, argv)
+        as_whom = _launch_as_other_user if level == "user" else _launch_as_process
+        return as_whom(kit, submission, entry, wire, limits, argv, descriptors, variables or {})
 
 
 def _launch_in_sandbox(
@@ -86,6 +103,9 @@ def _launch_in_sandbox(
     limits: Limits,
     argv: Sequence[str],
     hide: Sequence[Path],
+    more_descriptors: Sequence[int],
+    devices: Sequence[Path],
+    variables: Mapping[str, str],
 ) -> "Confined":
     worker = bubblewrap.python_command(
         str(bubblewrap.KIT / entry),
@@ -96,14 +116,27 @@ def _launch_in_sandbox(
     )
     with seccomp.program_pipe() as filter_fd:
         outside = bubblewrap.sandbox_arguments(
-            kit=kit, submission=submission, hide=hide, disk_bytes=limits.disk_bytes, seccomp_fd=filter_fd
+            kit=kit,
+            submission=submission,
+            hide=hide,
+            disk_bytes=limits.disk_bytes,
+            seccomp_fd=filter_fd,
+            devices=devices,
+            variables=variables,
         )
-        descriptors = [wire.fileno()] if filter_fd is None else [wire.fileno(), filter_fd]
+        descriptors = [wire.fileno(), *([] if filter_fd is None else [filter_fd]), *more_descriptors]
         return Confined([binary, *outside, *worker, *argv], descriptors, limits, home=None)
 
 
 def _launch_as_process(
-    kit: Path, submission: Path, entry: str, wire: socket.socket, limits: Limits, argv: Sequence[str]
+    kit: Path,
+    submission: Path,
+    entry: str,
+    wire: socket.socket,
+    limits: Limits,
+    argv: Sequence[str],
+    more_descriptors: Sequence[int],
+    variables: Mapping[str, str],
 ) -> "Confined":
     worker = bubblewrap.python_command(
         str(kit.resolve() / entry),
@@ -114,14 +147,21 @@ def _launch_as_process(
     )
     home = Path(tempfile.mkdtemp(prefix="rooflab-worker-"))
     try:
-        return Confined([*worker, *argv], [wire.fileno()], limits, home=home)
+        return Confined([*worker, *argv], [wire.fileno(), *more_descriptors], limits, home, variables)
     except BaseException:
         _remove(home)
         raise
 
 
 def _launch_as_other_user(
-    kit: Path, submission: Path, entry: str, wire: socket.socket, limits: Limits, argv: Sequence[str]
+    kit: Path,
+    submission: Path,
+    entry: str,
+    wire: socket.socket,
+    limits: Limits,
+    argv: Sequence[str],
+    more_descriptors: Sequence[int],
+    variables: Mapping[str, str],
 ) -> "Confined":
     quarters = other_user.move_in(kit, submission)
     worker = bubblewrap.python_command(
@@ -132,7 +172,8 @@ def _launch_as_other_user(
         limits_json=limits.worker_json(judge_pid=os.getpid()),
     )
     try:
-        return Confined([*worker, *argv], [wire.fileno()], limits, home=quarters.home, quarters=quarters)
+        descriptors = [wire.fileno(), *more_descriptors]
+        return Confined([*worker, *argv], descriptors, limits, quarters.home, variables, quarters)
     except BaseException:
         quarters.clear()
         raise
@@ -147,9 +188,11 @@ class Confined:
         descriptors: Sequence[int],
         limits: Limits,
         home: Path | None,
+        variables: Mapping[str, str] | None = None,
         quarters: other_user.Quarters | None = None,
     ) -> None:
-        """`home` is the worker's temporary folder, None in the sandbox; `quarters` are those of another user."""
+        """`home` is the worker's temporary folder, None in the sandbox; `variables` are added to its environment
+        there; `quarters` are those of another user."""
         self._quarters = quarters
         self._limits = limits
         self._home = home
@@ -161,7 +204,7 @@ class Confined:
             self._process = subprocess.Popen(
                 command,
                 # bwrap's own environment can be read from inside, in /proc/1/environ.
-                env=bubblewrap.environment(str(home) if home else bubblewrap.HOME),
+                env=bubblewrap.environment(str(home) if home else bubblewrap.HOME) | dict(variables or {}),
                 cwd=home,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -206,6 +249,18 @@ class Confined:
             self._drain.join(timeout=0.5)  # the last words may still be in the pipe
         with self._tail_lock:
             return self._tail.decode("utf-8", "replace")
+
+    def pause(self) -> bool:
+        """Stop the whole tree until `resume`; False when some of it still runs."""
+        return self._tree.pause()
+
+    def resume(self) -> None:
+        """Let the whole tree run on."""
+        self._tree.resume()
+
+    def processes(self) -> tuple[int, ...]:
+        """Process numbers of the whole tree."""
+        return tuple(process.pid for process in self._tree.look())
 
     def kill(self) -> None:
         """End the whole tree, wait until it is gone, remove its temporary folder; twice is harmless.

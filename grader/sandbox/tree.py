@@ -36,6 +36,8 @@ class Process:
     session: int
     started: int
     zombie: bool
+    stopped: bool
+    """By a signal, until another one lets it go on."""
     resident_bytes: int
     threads: int
     cpu_s: float
@@ -61,6 +63,7 @@ def look_up(pid: int) -> Process | None:
         session=int(field[3]),
         started=int(field[19]),
         zombie=field[0] == b"Z",
+        stopped=field[0] == b"T",
         resident_bytes=int(field[21]) * _PAGE_BYTES,
         threads=int(field[17]),
         cpu_s=sum(map(int, field[11:15])) / _TICKS_PER_S,
@@ -81,6 +84,7 @@ def _look_up_portably(pid: int) -> Process | None:
                 session=os.getsid(pid),
                 started=round(process.create_time() * 100),
                 zombie=zombie,
+                stopped=process.status() == psutil.STATUS_STOPPED,
                 resident_bytes=0 if zombie else process.memory_info().rss,
                 threads=0 if zombie else process.num_threads(),
                 cpu_s=cpu.user + cpu.system,
@@ -211,9 +215,33 @@ class Tree:
             elif time.monotonic() > deadline:
                 return False
             else:
-                _kill(remaining)
+                _signal(remaining, signal.SIGKILL)
                 time.sleep(0.001)
         return True
+
+    def pause(self, timeout_s: float = 5.0) -> bool:
+        """Stop every process until `resume`, those too that a process starts meanwhile.
+
+        Returns:
+            False when some still run after the time-out.
+        """
+        deadline = time.monotonic() + timeout_s
+        stopped: set[tuple[int, int]] = set()
+        while True:
+            living = {
+                (process.pid, process.started): process for process in self.look() if not process.zombie
+            }
+            if stopped.issuperset(living) and all(process.stopped for process in living.values()):
+                return True
+            if time.monotonic() > deadline:
+                return False
+            _signal(living.values(), signal.SIGSTOP)
+            stopped |= living.keys()
+            time.sleep(0.0005)
+
+    def resume(self) -> None:
+        """Let every process run on."""
+        _signal(self.look(), signal.SIGCONT)
 
     def _close(self) -> None:
         """Claim no orphan from now on."""
@@ -253,8 +281,8 @@ def _is_still(pid: int, started: int) -> bool:
     return process is not None and process.started == started
 
 
-def _kill(processes: Iterable[Process]) -> None:
+def _signal(processes: Iterable[Process], number: signal.Signals) -> None:
     for process in processes:
         if not process.zombie and process.pid > 1:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(process.pid, signal.SIGKILL)
+                os.kill(process.pid, number)

@@ -47,13 +47,14 @@ class ReportTooLarge(ValueError):
     """A call launched more than can be reported."""
 
 
-def set_up(name: str, root: Path, private: Sequence[int] = ()) -> Lane:
+def set_up(name: str, root: Path, private: Sequence[int] = (), shared: int | None = None) -> Lane:
     """Import and install what the lane needs, and seal it.
 
     Args:
-        name: "torch" (what PyTorch did), "interpret", "compile" or "ranks".
+        name: "torch" (what PyTorch did), "interpret", "compile", "ranks" or "timed".
         root: the submission; places in its files are told relative to it.
         private: descriptors of this process that no rank may have.
+        shared: descriptor of the memory that a timed call's outputs go to.
 
     Raises:
         UnsupportedTriton: the installed triton cannot be mended.
@@ -61,10 +62,13 @@ def set_up(name: str, root: Path, private: Sequence[int] = ()) -> Lane:
     """
     if name == "ranks":
         run, changes = _ranks(root, private)
+    elif name == "timed":
+        run, changes = _timed(shared)
     else:
         run, changes = {"torch": _torch, "interpret": _interpret, "compile": _compile}[name](root)
-    # Bound before the submission can put something else in the place of the method.
-    looks = (*changes, seal.seal_package(__package__).changed)
+    # Bound before the submission can put something else in the place of the method. A timed call is not looked at
+    # so closely: that takes time on the judge's clock, and nothing that is measured there is believed.
+    looks = changes if name == "timed" else (*changes, seal.seal_package(__package__).changed)
 
     def changed() -> bool:
         return any(look() for look in looks)
@@ -208,6 +212,31 @@ def _ranks(root: Path, private: Sequence[int]) -> _Made:
         return Done(outcome.values, as_json(outcome.report.model_dump(), lambda tree: tree))
 
     return run, ()
+
+
+def _timed(shared: int | None) -> _Made:
+    timed = importlib.import_module(".timed", __package__)
+    call_watched = _part("torch_watch").call_watched
+
+    def watched(function: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, tuple[str, ...], bool]:
+        value, evidence, intact = call_watched(function, args, {})
+        return value, tuple(evidence.torch.ops), intact
+
+    desk, answer = timed.Desk(shared, watched), timed.answer
+
+    def run(
+        header: dict[str, Any],
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        options: Any,
+    ) -> Done:
+        try:
+            return Done(answer(desk, header["verb"], function, kwargs, options))
+        except BaseException as error:  # the student's code may raise anything; it is part of the answer
+            return Done(error=error)
+
+    return run, (lambda: not desk.intact,)
 
 
 def _part(name: str) -> Any:

@@ -1,6 +1,7 @@
 """The worker's loop: limits first, then answers the judge's requests one by one. It returns values, never verdicts.
 
-Started as a script inside the staged kit: `serve.py --wire FD --site DIR --submission DIR --limits JSON [--lane NAME]`.
+Started as a script inside the staged kit: `serve.py --wire FD --site DIR --submission DIR --limits JSON [--lane NAME]
+[--shared FD]`.
 """
 
 import argparse
@@ -25,6 +26,7 @@ def main() -> None:
     for name in ("--wire", "--site", "--submission", "--limits"):
         parser.add_argument(name, required=True)
     parser.add_argument("--lane", default="plain")
+    parser.add_argument("--shared", type=int, help="descriptor of the memory for outputs of timed calls")
     parser.add_argument("--rank", default="", help="which rank of a call on ranks to be, instead of a worker")
     told = parser.parse_args()
     if told.lane == "interpret":
@@ -39,7 +41,7 @@ def main() -> None:
 
     limits.apply(told.limits)
     with socket.socket(fileno=int(told.wire)) as wire_socket:
-        _serve(wire_socket, Path(told.submission), told.lane)
+        _serve(wire_socket, Path(told.submission), told.lane, told.shared)
 
 
 def _set_path(site: str) -> None:
@@ -49,7 +51,7 @@ def _set_path(site: str) -> None:
     sys.path[:] = [*dict.fromkeys([*standard, *dynamic]), str(KIT), site]
 
 
-def _serve(wire_socket: socket.socket, root: Path, lane_name: str) -> None:
+def _serve(wire_socket: socket.socket, root: Path, lane_name: str, shared: int | None) -> None:
     from _rooflab_worker import wire
 
     sealed: dict[str, SealedProbe] = {}
@@ -59,7 +61,7 @@ def _serve(wire_socket: socket.socket, root: Path, lane_name: str) -> None:
         from _rooflab_worker import lanes
 
         try:
-            lane = lanes.set_up(lane_name, root, (wire_socket.fileno(),))
+            lane = lanes.set_up(lane_name, root, (wire_socket.fileno(),), shared)
         except (
             Exception
         ) as error:  # a triton that cannot be mended, or that does not import: the machine's fault
@@ -102,8 +104,8 @@ def _answer(
 ) -> tuple[dict[str, Any], list[Any]]:
     """One request to (reply, storages).
 
-    It is {verb: load | call | gradients | compiled | assemble | on_ranks, probe, metered, assignment, file, function,
-    arguments}.
+    It is {verb: load | call | gradients | compiled | assemble | on_ranks | stage | timed | captured, probe, metered,
+    assignment, file, function, arguments}.
 
     A probe that is asked for the first time is added to `sealed`, if possible before the student's file is imported.
     """

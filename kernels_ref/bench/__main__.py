@@ -13,10 +13,10 @@ from kernels_ref.bench import chart, show
 from kernels_ref.bench.cases import CONVENTION, Direction, all_cases
 from kernels_ref.bench.clock import ROUNDS, Clock, CudaClock
 from kernels_ref.bench.contenders import contenders
-from kernels_ref.bench.fingerprint import fingerprint, known_gpu
+from kernels_ref.bench.fingerprint import fingerprint
 from kernels_ref.bench.measure import Row, measure
 from kernels_ref.tuning import table
-from specs.gpu import gpu
+from specs.gpu import gpu, gpu_of_device
 from specs.schema import SpecError
 
 
@@ -58,7 +58,7 @@ def run(solutions: Path | None, out: Path, clock: Clock, rounds: int, only: str,
         print(f"--only {only!r}: no case has that label; one is {next(all_cases()).label!r}", file=sys.stderr)
         return 2
     seen = fingerprint()
-    known = known_gpu(seen["gpu"])
+    known = gpu_of_device(seen["gpu"])
     named = dict(contenders(solutions))
     print(f"{seen['gpu']}, torch {seen['torch']}, triton {seen['triton']}\n{CONVENTION}")
     out.mkdir(parents=True, exist_ok=True)

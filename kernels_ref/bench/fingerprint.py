@@ -7,26 +7,7 @@ from datetime import UTC, datetime
 import torch
 import triton
 
-from specs.gpu import Gpu, gpu
-
 QUERY = ("driver_version", "clocks.sm", "clocks.mem", "clocks.max.sm", "power.limit", "persistence_mode")
-
-GPU_NAMES = {
-    "NVIDIA H100 80GB HBM3": "h100-sxm",
-    "NVIDIA H100 PCIe": "h100-pcie",
-    "NVIDIA H100 NVL": "h100-nvl",
-    "NVIDIA H200": "h200-sxm",
-    "NVIDIA B200": "b200-sxm",
-    "NVIDIA A100-SXM4-40GB": "a100-sxm-40gb",
-    "NVIDIA A100-SXM4-80GB": "a100-sxm-80gb",
-    "NVIDIA A100 80GB PCIe": "a100-pcie-80gb",
-    "NVIDIA L4": "l4",
-    "NVIDIA L40S": "l40s",
-    "NVIDIA GeForce RTX 3090": "rtx-3090",
-    "NVIDIA GeForce RTX 4090": "rtx-4090",
-    "NVIDIA GeForce RTX 5090": "rtx-5090",
-}
-"""What drivers call the GPUs of specs."""
 
 
 def fingerprint() -> dict[str, str]:
@@ -55,8 +36,3 @@ def _nvidia_smi() -> dict[str, str]:
     index = torch.cuda.current_device()
     values = lines[index].split(", ") if index < len(lines) else []
     return dict(zip(QUERY, values or ["unknown"] * len(QUERY), strict=False))
-
-
-def known_gpu(name: str) -> Gpu | None:
-    """The GPU of specs that a driver's name means; None for all others: their speed of light is left out."""
-    return gpu(GPU_NAMES[name]) if name in GPU_NAMES else None

@@ -13,7 +13,8 @@ from pathlib import Path
 import psutil
 
 import grader
-from grader.cohort import Order, Row, grade
+from grader.cohort import Row, grade
+from grader.judges import Order
 from grader.kit import Kit, find_kit
 from grader.report import GradeReport
 from grader.sandbox import Level, other_user

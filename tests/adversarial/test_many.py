@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.cohort import Order, grade
+from grader.cohort import grade
+from grader.judges import Order
 from grader.kit import find_kit
 from tests.adversarial.case import STATE_BYTES, Case, Variant, load_cases
 from tests.adversarial.grading import SEED, grade_cases, id_of, problems, untimed

@@ -7,6 +7,7 @@ from pathlib import Path
 from grader.exports.canvas import canvas
 from grader.exports.classroom import classroom
 from grader.exports.feedback import feedback_html, feedback_markdown
+from grader.exports.github import annotations, summary
 from grader.exports.gradescope import gradescope
 from grader.exports.junit import junit
 from grader.exports.prairielearn import prairielearn
@@ -152,6 +153,8 @@ def exports() -> dict[str, str]:
         "canvas-no-roster.csv": canvas(matched(cohort(), None), TIMING),
         "table.csv": spreadsheet(entries),
         "junit.xml": junit(entries),
+        "github-annotations.txt": annotations(entries, TIMING),
+        "github-summary.md": summary(entries, TIMING),
         "feedback.html": feedback_html(mixed()),
         "feedback.md": feedback_markdown(mixed()),
     }

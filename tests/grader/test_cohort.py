@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from grader import cohort
+from grader.judges import Order
 from grader.kit import Kit
 from grader.report import (
     CheckResult,
@@ -20,8 +21,8 @@ from grader.summary import Row, note_on
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def order(out: Path) -> cohort.Order:
-    return cohort.Order(Kit(ROOT, ROOT / "solutions"), out, "process", b"s" * 32, 1)
+def order(out: Path) -> Order:
+    return Order(Kit(ROOT, ROOT / "solutions"), out, "process", b"s" * 32, 1)
 
 
 def submission(folder: Path) -> Path:

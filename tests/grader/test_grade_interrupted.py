@@ -15,6 +15,7 @@ import pytest
 
 from grader import cohort
 from grader.checks.verdicts import environment
+from grader.judges import Order
 from grader.kit import find_kit
 from grader.report import CheckResult, ExerciseResult, GradeReport, Outcome, SubmissionInfo, read_report
 from tests.grader.grade_command import (
@@ -186,17 +187,17 @@ def test_a_judge_that_dies_takes_no_earlier_grade_away(
         checks=(check,),
     )
 
-    def judged(order: cohort.Order, staged: object, info: SubmissionInfo, *rest: object) -> GradeReport:
+    def judged(order: Order, staged: object, info: SubmissionInfo, *rest: object) -> GradeReport:
         if order.only == (exercise.id,):
             return GradeReport(
                 kind="official", submission=info, environment=current, exercises=(exercise,), only=order.only
             )
         return GradeReport(kind="official", submission=info, environment=current, error="the judge ended")
 
-    monkeypatch.setattr(cohort, "_run_judge", judged)
-    cohort.grade(cohort.Order(kit, out, "process", b"seed", 1, (exercise.id,)), [bench.first])
+    monkeypatch.setattr(cohort, "run_judge", judged)
+    cohort.grade(Order(kit, out, "process", b"seed", 1, (exercise.id,)), [bench.first])
     before = reports(out)
-    (row,) = cohort.grade(cohort.Order(kit, out, "process", b"seed", 1), [bench.first])
+    (row,) = cohort.grade(Order(kit, out, "process", b"seed", 1), [bench.first])
     assert not row.graded
     assert row.note == "the judge ended"
     assert reports(out) == before
@@ -207,12 +208,12 @@ def test_a_report_that_cannot_be_written_stops_nobody_else(
 ) -> None:
     kit, out = find_kit(bench.course.kit), tmp_path / "out"
 
-    def judged(order: cohort.Order, staged: object, info: SubmissionInfo, *rest: object) -> GradeReport:
+    def judged(order: Order, staged: object, info: SubmissionInfo, *rest: object) -> GradeReport:
         return GradeReport(kind="official", submission=info, environment=environment("process", kit, b"seed"))
 
-    monkeypatch.setattr(cohort, "_run_judge", judged)
+    monkeypatch.setattr(cohort, "run_judge", judged)
     out.mkdir()
     (out / "first").write_text("a file where the report's folder goes")
-    rows = cohort.grade(cohort.Order(kit, out, "process", b"seed", 1), [bench.first, bench.last])
+    rows = cohort.grade(Order(kit, out, "process", b"seed", 1), [bench.first, bench.last])
     assert [row.graded for row in rows] == [False, True]
     assert "first: cannot be graded" in rows[0].note

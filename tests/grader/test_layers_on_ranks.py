@@ -21,6 +21,8 @@ from kernels_ref.shards import blocks, linear, sequence  # noqa: E402  # as abov
 from kernels_ref.shards.case import Case  # noqa: E402  # as above
 from specs.assignment import assignment  # noqa: E402  # as above
 
+pytestmark = pytest.mark.ranks
+
 HERE = Path(__file__).parent
 FILES = ("tensor_parallel.py", "ring_attention.py")
 

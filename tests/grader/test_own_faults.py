@@ -18,6 +18,7 @@ import pytest
 
 from grader import cohort
 from grader.checks.verdicts import environment
+from grader.judges import Order
 from grader.kit import find_kit
 from grader.report import GradeReport, Outcome, SubmissionInfo, read_report
 from tests.grader.grade_command import KIT, SAMPLES, Course, make_course, processes_of, reports, wait_for
@@ -42,15 +43,15 @@ def ada(tmp_path: Path) -> Path:
 def judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """A judge that finds nothing to say, at once."""
 
-    def at_once(order: cohort.Order, staged: object, info: SubmissionInfo, *rest: object) -> GradeReport:
+    def at_once(order: Order, staged: object, info: SubmissionInfo, *rest: object) -> GradeReport:
         current = environment("process", order.kit, b"seed")
         return GradeReport(kind="official", submission=info, environment=current)
 
-    monkeypatch.setattr(cohort, "_run_judge", at_once)
+    monkeypatch.setattr(cohort, "run_judge", at_once)
 
 
-def order(course: Course, out: Path) -> cohort.Order:
-    return cohort.Order(find_kit(course.kit), out, "process", b"seed", 1)
+def order(course: Course, out: Path) -> Order:
+    return Order(find_kit(course.kit), out, "process", b"seed", 1)
 
 
 def failing(number: int) -> Callable[..., None]:
@@ -186,7 +187,7 @@ def test_a_judge_killed_at_fifty_moments_leaves_whole_reports_and_the_last_run_c
         command = course.start(out, [ada], *ONE)
         time.sleep(whole_s * moment / 50)
         for process in processes_of(out):
-            with contextlib.suppress(psutil.Error):  # it ended meanwhile
+            with contextlib.suppress(psutil.Error):  # it may have ended since it was listed
                 if "grader.judge" in process.cmdline():
                     process.send_signal(signal.SIGKILL)
                     killed += 1

@@ -28,9 +28,12 @@ from grader.calls.submission import Submission  # noqa: E402  # as above
 from grader.sandbox import available  # noqa: E402  # as above
 from tests.grader.small_ranks import SOURCE, SPEC, Worked  # noqa: E402  # as above
 
-pytestmark = pytest.mark.skipif(
-    not __import__("sys").platform.startswith("linux"), reason="ranks are forked on Linux"
-)
+pytestmark = [
+    pytest.mark.ranks,
+    pytest.mark.skipif(
+        not __import__("sys").platform.startswith("linux"), reason="ranks are forked on Linux"
+    ),
+]
 
 
 @pytest.fixture(scope="module", params=["local", "sandbox"])

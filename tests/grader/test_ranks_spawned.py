@@ -17,7 +17,7 @@ from grader.calls.runner import require  # noqa: E402  # as above
 from grader.calls.submission import Submission  # noqa: E402  # as above
 from tests.grader.small_ranks import SOURCE, SPEC, Worked  # noqa: E402  # as above
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="ranks do not start on Windows")
+pytestmark = [pytest.mark.ranks, pytest.mark.skipif(os.name == "nt", reason="ranks do not start on Windows")]
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -159,7 +160,8 @@ def test_doctor_says_who_needs_what_is_missing(monkeypatch):
     monkeypatch.setattr(doctor, "available", lambda: Availability(False, "no bwrap", "install it", None))
     monkeypatch.setenv("PATH", "")
     assert doctor.sandbox().text == "no bwrap; install it (only `grader grade` needs it)"
-    assert doctor._gpu().text == "none here; only points for speed wait for one"
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    assert doctor.gpu_lines() == [("gpu", False, "none here; only points for speed wait for one")]
 
 
 def test_version_is_one_line(bundle):

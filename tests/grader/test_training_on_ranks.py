@@ -17,6 +17,8 @@ from grader.checks.expect import Expect  # noqa: E402  # as above
 from kernels_ref.shards.training import batch, matrices  # noqa: E402  # as above
 from specs.assignment import assignment  # noqa: E402  # as above
 
+pytestmark = pytest.mark.ranks
+
 HERE = Path(__file__).parent
 FILES = ("data_parallel.py", "sharded.py", "pipeline.py")
 GPIPE = [

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from specs import Gpu, SpecError, gpu, gpus, load_gpus
-from specs.gpu import GPUS_FILE, estimated_memory_bytes
+from specs.gpu import GPUS_FILE, estimated_memory_bytes, gpu_of_device
 from specs.published import published, published_value
 
 # The bill of the seed's figure 1: 7B, AdamW mixed precision, sequence 2048, batch 1.
@@ -103,6 +103,15 @@ def test_a_rate_that_a_card_lacks_is_an_error_that_lists_those_it_has() -> None:
         gpu("t4").peak_flops("bf16")
 
 
+def test_a_drivers_name_means_one_gpu_or_none() -> None:
+    """An unknown card gets no sheet rather than that of a card whose name begins alike."""
+    assert gpu_of_device("NVIDIA H100 80GB HBM3") == gpu("h100-sxm")
+    assert gpu_of_device("NVIDIA H200") == gpu("h200-sxm")
+    assert gpu_of_device("NVIDIA H200 NVL") is None
+    for each in gpus():
+        assert all(gpu_of_device(name) == each for name in each.device_names)
+
+
 @pytest.mark.parametrize(
     ("asked", "suggested"), [("h100", "h100-sxm"), ("RTX4090", "rtx-4090"), ("tpu", "known are")]
 )
@@ -141,6 +150,11 @@ def test_every_recalled_field_is_a_field_that_is_given() -> None:
         ("status: read", "status: read\n  recalled: [tdp]", r"recalled: 'tdp' is no field of a GPU"),
         ("name: one", "name: [", r"line \d+: not valid YAML"),
         (ONE, ONE + ONE, r"'one' is there 2 times"),
+        (
+            ONE,
+            (ONE + ONE.replace("one", "two")).replace("  dense", "  device_names: [Card]\n  dense"),
+            r"device_names: 'Card' means 2 GPUs",
+        ),
         (ONE, "one: 1", r"the whole document: input should be a valid tuple"),
     ],
 )

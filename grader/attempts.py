@@ -1,0 +1,44 @@
+"""Timed checks that nobody could decide yet: which they are, and what a further attempt starts from."""
+
+from collections.abc import Iterable
+
+from grader.clock.verdict import TimingVerdict
+from grader.report import CheckResult, GradeReport, Outcome
+
+
+def to_be_timed_again(report: GradeReport, timed_here: bool) -> tuple[str, ...]:
+    """Exercises with a check that wants another attempt, or that waits for a GPU where there is one now."""
+    return tuple(
+        exercise.id
+        for exercise in report.exercises
+        if any(_again(check, timed_here) for check in exercise.checks)
+    )
+
+
+def _again(check: CheckResult, timed_here: bool) -> bool:
+    if not timed_here:
+        return False
+    if check.timing is not None:
+        return check.timing.next == "requeue"
+    return check.outcome is Outcome.NEEDS_GPU
+
+
+def earlier_verdicts(report: GradeReport | None, exercises: Iterable[str]) -> dict[str, TimingVerdict]:
+    """What earlier attempts found, by the check's name: decided ones stay, others are counted on."""
+    wanted = set(exercises)
+    return {
+        check.name: check.timing
+        for exercise in (report.exercises if report is not None else ())
+        if exercise.id in wanted
+        for check in exercise.checks
+        if check.timing is not None
+    }
+
+
+def for_staff(report: GradeReport) -> tuple[str, ...]:
+    """Exercises whose speed nobody could decide in all attempts."""
+    return tuple(
+        exercise.id
+        for exercise in report.exercises
+        if any(check.timing is not None and check.timing.next == "staff" for check in exercise.checks)
+    )

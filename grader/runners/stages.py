@@ -1,0 +1,91 @@
+"""Two stages of one grading: correctness on any machine, then times on a GPU for those whose kernels are right."""
+
+from collections.abc import Iterator, Sequence
+
+from grader.printable import printable
+from grader.refusal import BadInput
+from grader.report import ExerciseResult, GradeReport, Outcome
+from specs.assignment import assignments
+
+_MUST_AGREE = ("isolation", "kit_version", "kit_sha256", "seed_id")
+"""Of an environment: what decides points. Python, libraries and the system may differ between the two machines: a
+verdict on speed has a fingerprint of its own."""
+
+
+def timed_exercises() -> dict[str, tuple[str, ...]]:
+    """Names of the exercises that only a GPU decides, each with those that it depends on."""
+    return {
+        f"{name}.{each.id}": tuple(f"{name}.{other}" for other in each.depends_on)
+        for name, spec in assignments().items()
+        for each in spec.exercises
+        if each.timing is not None
+    }
+
+
+def worth_timing(report: GradeReport) -> tuple[str, ...]:
+    """The timed exercises of a submission that are pending, and whose every dependency passed."""
+    if report.error:
+        return ()
+    found = {each.id: each for each in report.exercises}
+    return tuple(
+        name
+        for name, needed in timed_exercises().items()
+        if name in found
+        and found[name].pending_points > 0
+        and all(each in found and found[each].outcome is Outcome.PASSED for each in needed)
+    )
+
+
+def combined(graded: GradeReport, timed: GradeReport) -> GradeReport:
+    """The first stage's report with what the second one found out about timed exercises.
+
+    A timed exercise that the first stage decided stays, and so does one of which the second stage has nothing.
+
+    Raises:
+        BadInput: the two are not of the same files, kit, seed and isolation level.
+    """
+    name = printable(graded.submission.id, 60)
+    if graded.submission.sha256 != timed.submission.sha256:
+        raise BadInput(
+            f"{name}: was timed with other files than it was graded with; grade it again, then time it"
+        )
+    for field in _MUST_AGREE:
+        first, second = getattr(graded.environment, field), getattr(timed.environment, field)
+        if first != second:
+            raise BadInput(
+                f"{name}: was timed under another {field} ({printable(second, 20)}) than it was graded under "
+                f"({printable(first, 20)}); use one kit and one seed file for both"
+            )
+    fresh = dict(_fresh(graded, timed))
+    if not fresh:
+        return graded
+    return graded.model_copy(
+        update={
+            "exercises": tuple(fresh.get(each.id, each) for each in graded.exercises),
+            "duration_s": graded.duration_s + timed.duration_s,
+        }
+    )
+
+
+def _fresh(graded: GradeReport, timed: GradeReport) -> Iterator[tuple[str, ExerciseResult]]:
+    pending = {each.id for each in graded.exercises if each.pending_points > 0}
+    for each in timed.exercises:
+        if each.id in pending and each.id in timed_exercises():
+            yield each.id, each
+
+
+def paired(
+    graded: Sequence[GradeReport], timed: Sequence[GradeReport]
+) -> Iterator[tuple[GradeReport, GradeReport | None]]:
+    """Each graded report with its timed one, where there is one that holds anything.
+
+    Raises:
+        BadInput: something was timed that was not graded.
+    """
+    by_id = {each.submission.id: each for each in timed}
+    unknown = sorted(by_id.keys() - {each.submission.id for each in graded})
+    if unknown:
+        raise BadInput(f"{printable(unknown[0], 60)}: was timed and not graded; name its graded report too")
+    for each in graded:
+        found = by_id.get(each.submission.id)
+        yield each, found if found is not None and not found.error else None
