@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 import grader
+from grader.course import cli as courses
 from grader.exports import cli as grades_out
 from grader.kit import Kit, KitNotFound, check_specs, find_exercise, find_kit
 from grader.printable import printable
@@ -103,10 +104,8 @@ def _options(
 
 @app.command()
 def grade(
-    submissions: Annotated[
-        list[Path], typer.Argument(metavar="SUBMISSION...", help="Folders or zip files, one a student.")
-    ],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where reports go.")],
+    submissions: courses.SubmissionsArgument = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where reports go.")] = None,
     only: Annotated[
         list[str] | None,
         typer.Option("--only", metavar="EXERCISE", help="Grade this exercise only; repeatable."),
@@ -121,13 +120,20 @@ def grade(
         Path | None, typer.Option("--seed-file", help="The course's secret seed [.rooflab/course-seed].")
     ] = None,
     solutions: SolutionsOption = None,
+    gradebook: courses.GradebookOption = None,
 ) -> None:
     """Grade submissions in a sandbox with the hidden tests: a report each, DIR/summary.csv and a table.
 
     Exit code 0 when all were graded, 3 when some could not be. Run again, it skips what has not changed.
     """
+    if gradebook is not None:
+        other = {"out": out, "only": only, "isolation": isolation, "seed-file": seed_file}
+        other |= {"solutions": solutions}
+        raise typer.Exit(courses.into_gradebook(gradebook, submissions or [], jobs, other))
     from grader.commands.grade import run
 
+    if not submissions or out is None:
+        raise BadInput("grade: name submissions and --out DIR, or --gradebook COURSE_DIR")
     kit = instructors_kit(solutions)
     raise typer.Exit(run(kit, submissions, out, _exercises(only), isolation, jobs, seed_file))
 
@@ -385,6 +391,8 @@ def trace(
 
 app.command()(grades_out.export)
 app.command()(grades_out.feedback)
+for word in courses.WORDS:
+    app.command()(word)
 
 
 if __name__ == "__main__":

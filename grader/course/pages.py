@@ -1,0 +1,77 @@
+"""Notebooks of results in `autograded/` and pages in `feedback/`, through nbgrader's own converters."""
+
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from grader.course.gradebook import configuration
+from grader.course.ledger import Grading, safe_student
+from grader.course.settings import Course
+from grader.notebooks.result import from_files
+from grader.printable import printable
+from grader.refusal import BadInput
+
+MAX_SHOWN_BYTES = 200_000
+
+
+def autograded(course: Course, name: str, student: str) -> None:
+    """Have nbgrader write `autograded/<student>/<assignment>`, in which our preprocessors find the grade made.
+
+    Raises:
+        BadInput: nbgrader could not; its reason is in the message.
+    """
+    _done(_api(course).autograde(name, student, force=True, create=True), f"{student}: autograde")
+
+
+def feedback(course: Course, name: str, students: Iterable[str]) -> None:
+    """Have nbgrader write `feedback/<student>/<assignment>/<assignment>.html`."""
+    api = _api(course)
+    for student in students:
+        _done(api.generate_feedback(name, student, force=True), f"{student}: feedback")
+
+
+def write_files_page(course: Course, grading: Grading, cells: Mapping[str, Any]) -> None:
+    """What `autograded/` has of a submission that is no notebook: its files and the results."""
+    import nbformat
+
+    attempt = grading.attempt
+    name, student = attempt.assignment, safe_student(attempt.student)
+    folder = course.root / "autograded" / student / name
+    folder.mkdir(parents=True, exist_ok=True)
+    files = grading.folder / "files" / name
+    texts = {
+        path.relative_to(files).as_posix(): path.read_bytes()[:MAX_SHOWN_BYTES].decode("utf-8", "replace")
+        for path in sorted(files.rglob("*.py"))
+    }
+    nb = from_files(course, grading, texts, course.points(name), cells)
+    _replace(folder / f"{name}.ipynb", str(nbformat.writes(nb)) + "\n")
+    if attempt.submitted_at is not None:
+        _replace(folder / "timestamp.txt", f"{attempt.submitted_at:%Y-%m-%d %H:%M:%S} UTC\n")
+
+
+def _replace(path: Path, text: str) -> None:
+    """Also where nbgrader left a file that nobody may write."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as stream:
+        stream.write(text)
+    os.replace(temporary, path)
+
+
+def _api(course: Course) -> Any:
+    import logging
+
+    from nbgrader.apps.api import NbGraderAPI
+    from nbgrader.coursedir import CourseDirectory
+
+    config = configuration(course.root)
+    api = NbGraderAPI(CourseDirectory(config=config), config=config)
+    api.log.setLevel(logging.ERROR)
+    return api
+
+
+def _done(result: Mapping[str, Any], what: str) -> None:
+    if not result["success"]:
+        text = str(result.get("error") or result.get("log") or "").strip().splitlines()
+        raise BadInput(f"{what}: nbgrader says: {printable((text or ['nothing'])[-1], 300)}")
