@@ -6,11 +6,12 @@ READY   := $(VENV)/.ready
 SAMPLES := tests/submissions
 OUT     ?= reports
 
-.PHONY: help setup grade test test-attacks test-slow test-tritons bench lint verify stubs figures clean
+.PHONY: help setup grade test test-attacks test-course test-slow test-tritons bench lint verify stubs figures clean
 help:
 	@echo "make grade    grade the sample submissions: table, reports/<id>/report.json, reports/summary.csv"
 	@echo "make test     the kit's own tests"
 	@echo "make test-attacks  hostile, broken and odd submissions, graded in the sandbox"
+	@echo "make test-course  a course of eight students through nbgrader, from notebooks to exports"
 	@echo "make test-slow  the slow ones: more attacks in Triton, and the bundle in a fresh venv, which needs the network"
 	@echo "make test-tritons  the kernel tests on the other tritons that are supported"
 	@echo "make bench    what the kernel evidence and reading a trace cost; on an idle machine"
@@ -32,10 +33,13 @@ grade: $(READY)
 	$(BIN)/grader grade $(SAMPLES)/*/ $(SAMPLES)/*.zip --out $(OUT) --isolation $$level
 
 test: $(READY)
-	$(BIN)/python -m pytest tests -m 'not slow and not attacks'
+	$(BIN)/python -m pytest tests -m 'not slow and not attacks and not course'
 
 test-attacks: $(READY)
 	$(BIN)/python -m pytest tests/adversarial -m 'attacks and not slow'
+
+test-course: $(READY)
+	$(BIN)/python -m pytest tests/course -m 'course and not slow'
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest tests -m slow

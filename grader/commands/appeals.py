@@ -161,8 +161,9 @@ def _stays(course: Course, grading: Grading, line: str) -> str:
 
 
 def _into_gradebook(course: Course, entered: list[Grading]) -> None:
-    """Save what counts now; a course without an nbgrader gradebook has none to save into."""
+    """Save what counts now, and show it; a course without an nbgrader gradebook has none to save into."""
     from grader.course import gradebook
+    from grader.course.pages import feedback, shown_anew
 
     if not entered or not (course.root / "gradebook.db").is_file():
         return
@@ -170,6 +171,9 @@ def _into_gradebook(course: Course, entered: list[Grading]) -> None:
         for each in entered:
             counts = counting(course, each.attempt.assignment, each.attempt.student) or each
             gradebook.save(book, course, counts)
+    for each in entered:
+        if shown_anew(course, counting(course, each.attempt.assignment, each.attempt.student) or each):
+            feedback(course, each.attempt.assignment, [each.attempt.student])
 
 
 def full_name(exercise: str) -> str:

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from grader import cohort
 from grader.course import gradebook
-from grader.course.grading import Graded, course_here, grade_items, submitted, with_any_file
-from grader.course.ledger import counting, overrides
+from grader.course.grading import Graded, Item, course_here, grade_items, submitted, with_any_file
+from grader.course.ledger import counting, overrides, record
 from grader.course.settings import Course
 from grader.printable import printable
 from grader.refusal import SOME_NOT_GRADED, BadInput
@@ -51,6 +51,28 @@ def run(directory: Path, submissions: Sequence[Path], jobs: int | None) -> int:
     return _conclude(course, results, len(found) < len(submissions))
 
 
+def enter_reports(reports: Sequence[GradeReport], directory: Path | None) -> None:
+    """Reports of `grader grade --out` into the gradebook of a course, the ledger first; what is there already stays."""
+    if directory is None:
+        raise BadInput("format nbgrader writes into a course: name it with --out COURSE_DIR")
+    course = course_here(directory)
+    entered = 0
+    for name in course.names:
+        own = [report for report in reports if report.of(name) or report.error]
+        if not own:
+            continue
+        with gradebook.opened(course) as book:
+            gradebook.refuse_unreleased(book, name)
+            cells = {each: found[:2] for each, found in source_cells(book, name).items()}
+        graded = []
+        for report in own:
+            grading = record(course, name, report, "files", None, None)
+            graded.append(Graded(Item(grading.attempt.student, "files", directory), grading))
+        _enter(course, name, graded, cells)
+        entered += len(graded)
+    print(f"{entered} grades of an assignment in {printable(str(directory))}/gradebook.db")
+
+
 def source_cells(book: Any, name: str) -> dict[str, tuple[str, str | None, bool]]:
     """Source, checksum and whether it is locked, of the cells that the gradebook knows."""
     return {
@@ -61,7 +83,7 @@ def source_cells(book: Any, name: str) -> dict[str, tuple[str, str | None, bool]
 
 def _enter(course: Course, name: str, graded: Sequence[Graded], cells: Mapping[str, Any]) -> None:
     """Grades into the gradebook, notebooks into `autograded/`, pages into `feedback/`; unchanged ones stay."""
-    from grader.course.pages import autograded, feedback, write_files_page
+    from grader.course.pages import autograded, feedback, has_pages, shown_anew, write_files_page
 
     decided = overrides(course)
     shown = []
@@ -71,6 +93,10 @@ def _enter(course: Course, name: str, graded: Sequence[Graded], cells: Mapping[s
         counts = counting(course, name, each.item.student) or each.grading
         with gradebook.opened(course) as book:
             gradebook.save(book, course, counts, decided)
+        if not each.fresh and has_pages(course, name, each.item.student):
+            if shown_anew(course, each.grading):
+                shown.append(each.item.student)
+            continue
         if each.item.source == "notebook":
             autograded(course, name, each.item.student)
         else:

@@ -16,7 +16,6 @@ from grader.course.settings import Course
 from grader.notebooks.source import exercise_of
 from grader.printable import printable
 from grader.refusal import BadInput
-from grader.report import GradeReport
 
 CONFIG = "nbgrader_config.py"
 
@@ -72,12 +71,12 @@ def refuse_unreleased(gradebook: Any, name: str) -> None:
 
 def save(
     gradebook: Any, course: Course, grading: Grading, decided: dict[tuple[str, str], Override] | None = None
-) -> GradeReport:
-    """Write one student's grades of one assignment; what counts of the ledger, as a student may see it."""
+) -> None:
+    """Write one student's grades of one assignment: the grader's as `auto_score`, overrides as `manual_score`."""
     attempt = grading.attempt
     name, student = attempt.assignment, attempt.student
     decided = overrides(course) if decided is None else decided
-    report = final(course, grading, decided, late=False)
+    report = final(course, grading, {}, late=False)
     gradebook.update_or_create_student(student)
     _times(gradebook, course, name, student, attempt.submitted_at)
     by_id = {each.id: each for each in report.exercises}
@@ -89,15 +88,15 @@ def save(
         before = grade.auto_score
         result = None if report.error else by_id.get(exercise)
         given = decided.get((student, exercise))
-        graded = result is not None and not (result.outcome == "grader_error" and not given)
+        graded = result is not None and result.outcome != "grader_error"
         grade.auto_score = round(result.points, 6) if result is not None and graded else None
         if given is not None:
             grade.manual_score = given.points
         review = grade.manual_score is not None and given is None and grade.auto_score != before
-        grade.needs_manual_grade = result is None or not graded or result.pending_points > 0 or review
+        is_open = result is None or not graded or result.pending_points > 0
+        grade.needs_manual_grade = review or (is_open and given is None)
     gradebook.db.commit()
     _penalty(gradebook, course, grading)
-    return report
 
 
 def _times(gradebook: Any, course: Course, name: str, student: str, submitted_at: datetime | None) -> None:

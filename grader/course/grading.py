@@ -170,7 +170,10 @@ def grade_prepared(
     if not items:
         return []
     kit = replace(course.kit, only=(name,))
-    order = cohort.Order(kit, course.root / REPORTS / name, course.settings.isolation, seed_of(course), jobs)
+    out = course.root / REPORTS / name
+    order = cohort.Order(
+        kit, out, course.settings.isolation, seed_of(course), jobs, exercises_of(course, name)
+    )
     _refuse_without_sandbox(course)
     with _one_at_a_time(order.out):
         try:
@@ -200,6 +203,14 @@ def _refused(course: Course, name: str, item: Item, row: Row, order: cohort.Orde
         error=row.note,
     )
     return Graded(item, record(course, name, report, item.source, item.submitted_at, None), row.note)
+
+
+def exercises_of(course: Course, name: str) -> tuple[str, ...]:
+    """The exercises to be graded, by full name; empty for all, so that nothing is graded that is not in the course."""
+    points = course.points(name)
+    if len(points) == len(course.kit.available()[name].exercises):
+        return ()
+    return tuple(f"{name}.{exercise}" for exercise in points)
 
 
 def seed_of(course: Course) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 from grader.course.gradebook import configuration
 from grader.course.ledger import Grading, safe_student
 from grader.course.settings import Course
-from grader.notebooks.result import from_files
+from grader.notebooks.result import fill, from_files
 from grader.printable import printable
 from grader.refusal import BadInput
 
@@ -49,6 +49,33 @@ def write_files_page(course: Course, grading: Grading, cells: Mapping[str, Any])
     _replace(folder / f"{name}.ipynb", str(nbformat.writes(nb)) + "\n")
     if attempt.submitted_at is not None:
         _replace(folder / "timestamp.txt", f"{attempt.submitted_at:%Y-%m-%d %H:%M:%S} UTC\n")
+
+
+def shown_anew(course: Course, grading: Grading) -> bool:
+    """Put what counts now into the notebook of results; False where there is none, or where it says so already."""
+    import nbformat
+
+    attempt = grading.attempt
+    name = attempt.assignment
+    path = course.root / "autograded" / safe_student(attempt.student) / name / f"{name}.ipynb"
+    if not path.is_file():
+        return False
+    nb = nbformat.read(path, as_version=4)
+    before = nbformat.writes(nb)
+    fill(nb, course, grading)
+    now = nbformat.writes(nb)
+    if now == before:
+        return False
+    _replace(path, f"{now}\n")
+    return True
+
+
+def has_pages(course: Course, name: str, student: str) -> bool:
+    """Whether there is a notebook of results and a page."""
+    own = Path(safe_student(student)) / name
+    return (course.root / "autograded" / own / f"{name}.ipynb").is_file() and (
+        course.root / "feedback" / own / f"{name}.html"
+    ).is_file()
 
 
 def _replace(path: Path, text: str) -> None:

@@ -12,7 +12,7 @@ from grader import cohort, plugin
 from grader.calls.official import SandboxedRunner, stage_kit
 from grader.checks.quantities import show
 from grader.checks.verdicts import Judge
-from grader.course.grading import seed_of
+from grader.course.grading import exercises_of, seed_of
 from grader.course.ledger import FOLDER, Grading, read_grading
 from grader.course.settings import Course, read_course
 from grader.kit import find_kit
@@ -135,13 +135,20 @@ def again(course: Course, name: str, gradings: Sequence[Grading], jobs: int = 1)
             path.parent.mkdir(exist_ok=True)
             path.symlink_to(files_of_entry(each))
             paths.append(path)
-        order = cohort.Order(kit, Path(folder) / "reports", course.settings.isolation, seed_of(course), jobs)
+        order = cohort.Order(
+            kit,
+            Path(folder) / "reports",
+            course.settings.isolation,
+            seed_of(course),
+            jobs,
+            exercises_of(course, name),
+        )
         rows = cohort.grade(order, paths)
     reports = []
     for row in rows:
         if row.report is None:
             raise BadInput(f"{row.id}: {row.note}")
-        reports.append(row.report.model_copy(update={"exercises": row.report.of(name)}))
+        reports.append(row.report.model_copy(update={"exercises": row.report.of(name), "only": ()}))
     return reports
 
 

@@ -118,6 +118,7 @@ def read_course(root: Path, kit: Kit) -> Course:
     """
     if not root.is_dir():
         raise BadInput(f"{root}: no such folder, `grader notebooks {root}` makes a course")
+    root = root.resolve()
     path = root / FILE
     if not path.is_file():
         return Course(root, Settings(), kit)

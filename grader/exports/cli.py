@@ -6,14 +6,17 @@ from typing import Annotated
 import typer
 
 ReportsArgument = Annotated[
-    list[Path], typer.Argument(metavar="REPORTS...", help="The --out folder of grade, or reports in it.")
+    list[Path],
+    typer.Argument(metavar="REPORTS...", help="The --out folder of grade, reports in it, or a course."),
 ]
 
 
 def export(
     format_name: Annotated[
         str,
-        typer.Argument(metavar="FORMAT", help="canvas, classroom, csv, gradescope, junit or prairielearn."),
+        typer.Argument(
+            metavar="FORMAT", help="canvas, classroom, csv, gradescope, junit, nbgrader or prairielearn."
+        ),
     ],
     reports: ReportsArgument,
     roster: Annotated[
@@ -23,7 +26,9 @@ def export(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="FILE", help="Where to; a folder where each report has a file [stdout]."
+            "--out",
+            metavar="FILE",
+            help="Where to; a folder where each report has a file, or the course of nbgrader [stdout].",
         ),
     ] = None,
 ) -> None:

@@ -31,7 +31,8 @@ def fill(nb: Any, course: Course, grading: Grading) -> None:
             why = f"could not be graded: {line(report.error, 400)}" if report.error else "not graded"
             cell.outputs = [_output(f"<p>{escape(why)}; no points are lost</p>", why)]
         else:
-            cell.outputs = [_output(exercise_html(result, foot), told.as_text(result))]
+            by_hand = [note for note in report.submission.notes if note.startswith(f"{exercise}: ")]
+            cell.outputs = [_output(exercise_html(result, " ".join((*by_hand, foot))), told.as_text(result))]
 
 
 def restore_grade_cells(
