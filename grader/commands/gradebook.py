@@ -40,7 +40,8 @@ def run(directory: Path, submissions: Sequence[Path], jobs: int | None) -> int:
                 cells = source_cells(book, name)
             locked = {each: source for each, (source, _, is_locked) in cells.items() if is_locked}
             graded = grade_items(course, name, items, jobs or cohort.cores(), locked=locked)
-            _enter(course, name, graded, {each: found[:2] for each, found in cells.items()})
+            shown = {each: found[:2] for each, found in cells.items()}
+            _enter(course, name, graded, shown, jobs or cohort.cores())
             results += graded
     for path in submissions:
         if path not in found:
@@ -81,12 +82,14 @@ def source_cells(book: Any, name: str) -> dict[str, tuple[str, str | None, bool]
     }
 
 
-def _enter(course: Course, name: str, graded: Sequence[Graded], cells: Mapping[str, Any]) -> None:
+def _enter(
+    course: Course, name: str, graded: Sequence[Graded], cells: Mapping[str, Any], jobs: int = 1
+) -> None:
     """Grades into the gradebook, notebooks into `autograded/`, pages into `feedback/`; unchanged ones stay."""
-    from grader.course.pages import autograded, feedback, has_pages, shown_anew, write_files_page
+    from grader.course.pages import feedback, has_pages, shown_anew, side_by_side, write_files_page
 
     decided = overrides(course)
-    shown = []
+    shown, notebooks = [], []
     for each in graded:
         if each.grading is None:
             continue
@@ -98,10 +101,11 @@ def _enter(course: Course, name: str, graded: Sequence[Graded], cells: Mapping[s
                 shown.append(each.item.student)
             continue
         if each.item.source == "notebook":
-            autograded(course, name, each.item.student)
+            notebooks.append(each.item.student)
         else:
             write_files_page(course, each.grading, cells)
-        shown.append(each.item.student)
+            shown.append(each.item.student)
+    side_by_side(course, name, notebooks, jobs)
     feedback(course, name, shown)
 
 

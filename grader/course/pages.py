@@ -2,7 +2,9 @@
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +18,32 @@ from grader.refusal import BadInput
 MAX_SHOWN_BYTES = 200_000
 
 
-def autograded(course: Course, name: str, student: str) -> None:
-    """Have nbgrader write `autograded/<student>/<assignment>`, in which our preprocessors find the grade made.
+def side_by_side(course: Course, name: str, students: Sequence[str], jobs: int) -> None:
+    """Have nbgrader write `autograded/` and `feedback/` of notebooks whose grades are in the ledger.
+
+    A process each core: nbgrader's converters take two seconds a student, and its gradebook bears several at once.
 
     Raises:
         BadInput: nbgrader could not; its reason is in the message.
     """
-    _done(_api(course).autograde(name, student, force=True, create=True), f"{student}: autograde")
+    shares = [share for index in range(jobs) if (share := students[index::jobs])]
+    if len(shares) < 2:
+        for share in shares:
+            _notebook_pages(course.root, name, share)
+        return
+    with ProcessPoolExecutor(len(shares), mp_context=get_context("spawn")) as pool:
+        for ended in [pool.submit(_notebook_pages, course.root, name, share) for share in shares]:
+            ended.result()
+
+
+def _notebook_pages(root: Path, name: str, students: Sequence[str]) -> None:
+    from grader.course.grading import course_here
+
+    api = _api(course_here(root))
+    for student in students:
+        # Our preprocessors find the grade made.
+        _done(api.autograde(name, student, force=True, create=True), f"{student}: autograde")
+        _done(api.generate_feedback(name, student, force=True), f"{student}: feedback")
 
 
 def feedback(course: Course, name: str, students: Iterable[str]) -> None:

@@ -1,8 +1,6 @@
 """`check(...)` in a real kernel: what pytest says, as a table in the notebook, and kernels written in cells."""
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from grader.kit import find_kit
 from grader.notebooks.source import notebook
@@ -28,6 +26,9 @@ def memory():
 
 def ran(name, exercise, changes, cells):
     """The outputs of `cells` behind the cells of one exercise's file, in one kernel."""
+    import nbformat  # here, since tests that need no kernel are collected with these
+    from nbclient import NotebookClient
+
     spec = KIT.available()[name]
     nb = nbformat.reads(
         notebook(KIT, spec, {each.id: each.points for each in spec.exercises}, "kit.zip"), as_version=4
