@@ -86,7 +86,9 @@ def find_kit(start: Path | None = None, solutions: Path | None = None) -> Kit:
     here = (start or Path.cwd()).resolve()
     package_parent = Path(__file__).resolve().parent.parent
     for candidate in (here, *here.parents, package_parent):
-        if (candidate / "assignments").is_dir() and (candidate / "pyproject.toml").is_file():
+        # A bundle that a notebook installed has its assignments beside the packages, and no project.
+        is_kit = (candidate / "pyproject.toml").is_file() or candidate == package_parent
+        if (candidate / "assignments").is_dir() and is_kit:
             return Kit(candidate, (solutions or candidate / "solutions").resolve())
     raise KitNotFound(f"{here}: no assignments/ here or above, run this inside the kit's folder")
 

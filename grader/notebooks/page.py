@@ -18,6 +18,10 @@ _COLOURS = {
 }
 _MONO = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:0.9em"
 
+_WRAPPED = (
+    "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere"  # notebooks break words of an output
+)
+
 
 def exercise_html(exercise: ExerciseResult, foot: str = "", in_class: bool = True) -> str:
     """One exercise: verdict and points, then each finding with its hint, then what holds.
@@ -29,7 +33,7 @@ def exercise_html(exercise: ExerciseResult, foot: str = "", in_class: bool = Tru
     """
     colour = _colour(exercise.outcome)
     parts = [
-        '<div class="rooflab" style="max-width:56em;line-height:1.45">',
+        '<div class="rooflab" style="max-width:64em;line-height:1.45">',
         '<table style="border-collapse:collapse;margin:0 0 .5em 0"><tr>',
         f'<td style="text-align:left;padding:.2em 1.2em .2em 0"><code>{escape(line(exercise.id))}</code></td>',
         f'<td style="text-align:left;padding:.2em 1.2em .2em 0;color:{colour};font-weight:600">'
@@ -84,7 +88,7 @@ def _finding(each: told.Finding) -> str:
     ]
     if each.message:
         parts.append(
-            f'<pre style="margin:.3em 0;padding:0;background:none;white-space:pre-wrap;{_MONO}">'
+            f'<pre style="margin:.3em 0;padding:0;background:none;{_WRAPPED};{_MONO}">'
             f"{escape(each.message)}</pre>"
         )
     if each.hint:
