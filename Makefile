@@ -6,7 +6,7 @@ READY   := $(VENV)/.ready
 SAMPLES := tests/submissions
 OUT     ?= reports
 
-.PHONY: help setup grade test test-attacks attacks fuzz test-clock test-ranks test-gpu test-slow test-tritons bench lint verify stubs figures clean
+.PHONY: help setup grade test test-attacks attacks fuzz test-clock test-ranks test-course test-gpu test-slow test-tritons bench lint verify stubs figures clean
 help:
 	@echo "make grade    grade the sample submissions: table, reports/<id>/report.json, reports/summary.csv"
 	@echo "make test     the kit's own tests"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-gpu  what needs an NVIDIA card: the reference kernels, attacks on the clock"
 	@echo "make attacks  the same as a table: what became of each, in the sandbox"
 	@echo "make fuzz     a hundred thousand malformed replies to the judge, and two minutes of atheris"
+	@echo "make test-course  a course of eight students through nbgrader, from notebooks to exports"
 	@echo "make test-slow  the slow ones: more attacks in Triton, and the bundle in a fresh venv, which needs the network"
 	@echo "make test-tritons  the kernel tests on the other tritons that are supported"
 	@echo "make bench    what the kernel evidence and reading a trace cost; on an idle machine"
@@ -37,7 +38,7 @@ grade: $(READY)
 	$(BIN)/grader grade $(SAMPLES)/*/ $(SAMPLES)/*.zip --out $(OUT) --isolation $$level
 
 test: $(READY)
-	$(BIN)/python -m pytest tests -m 'not slow and not attacks and not clock and not ranks and not gpu'
+	$(BIN)/python -m pytest tests -m 'not slow and not attacks and not clock and not ranks and not course and not gpu'
 
 test-attacks: $(READY)
 	$(BIN)/python -m pytest tests/adversarial -m 'attacks and not slow'
@@ -58,6 +59,9 @@ fuzz: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check coverage atheris
 	$(BIN)/coverage run --branch --include="*/grader/worker/*" -m tests.fuzz --inputs 100000 --seconds-of-atheris 120
 	$(BIN)/coverage report --include="*/worker/wire.py,*/worker/decoding.py,*/worker/canonical.py,*/worker/values.py"
+
+test-course: $(READY)
+	$(BIN)/python -m pytest tests/course -m 'course and not slow'
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest tests -m 'slow and not gpu'

@@ -10,6 +10,7 @@ from rich.console import Console
 
 import grader
 from grader.clock import cli as timing_commands
+from grader.course import cli as courses
 from grader.exports import cli as grades_out
 from grader.kit import Kit, KitNotFound, check_specs, find_exercise, find_kit
 from grader.printable import printable
@@ -106,10 +107,8 @@ def _options(
 
 @app.command()
 def grade(
-    submissions: Annotated[
-        list[Path], typer.Argument(metavar="SUBMISSION...", help="Folders or zip files, one a student.")
-    ],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where reports go.")],
+    submissions: courses.SubmissionsArgument = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where reports go.")] = None,
     only: Annotated[
         list[str] | None,
         typer.Option("--only", metavar="EXERCISE", help="Grade this exercise only; repeatable."),
@@ -139,13 +138,20 @@ def grade(
         bool, typer.Option("--alone", help="Vouch that nobody else is on the GPU, where that cannot be seen.")
     ] = False,
     solutions: SolutionsOption = None,
+    gradebook: courses.GradebookOption = None,
 ) -> None:
     """Grade submissions in a sandbox with the hidden tests: a report each, DIR/summary.csv and a table.
 
     Exit code 0 when all were graded, 3 when some could not be. Run again, it skips what has not changed.
     """
+    if gradebook is not None:
+        other = {"out": out, "only": only, "isolation": isolation, "seed-file": seed_file}
+        other |= {"solutions": solutions}
+        raise typer.Exit(courses.into_gradebook(gradebook, submissions or [], jobs, other))
     from grader.commands.grade import Timed, run
 
+    if not submissions or out is None:
+        raise BadInput("grade: name submissions and --out DIR, or --gradebook COURSE_DIR")
     kit = instructors_kit(solutions)
     timed = Timed(accept_unmeasured, alone) if timing else None
     raise typer.Exit(run(kit, submissions, out, _exercises(only), isolation, jobs, seed_file, timed))
@@ -376,6 +382,7 @@ for _more in (
     runners.plausible,
     runners.combine,
     runners.slurm,
+    *courses.WORDS,
 ):
     app.command()(_more)
 

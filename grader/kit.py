@@ -3,7 +3,7 @@
 import difflib
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specs import gpus, models, recipes
@@ -21,6 +21,8 @@ class Kit:
 
     root: Path
     solutions: Path
+    only: tuple[str, ...] = ()
+    """Assignments that are of interest; empty for all."""
 
     @property
     def assignments(self) -> Path:
@@ -45,8 +47,12 @@ class Kit:
         return {name: spec.files for name, spec in self.available().items()}
 
     def available(self) -> dict[str, Assignment]:
-        """The assignments whose folder is here, in teaching order."""
-        return {name: spec for name, spec in assignments().items() if (self.assignments / name).is_dir()}
+        """The assignments of interest whose folder is here, in teaching order."""
+        return {
+            name: spec
+            for name, spec in assignments().items()
+            if (self.assignments / name).is_dir() and (not self.only or name in self.only)
+        }
 
     def sha256(self) -> str:
         """Over all that decides a grade: specs, checks, oracles, engine. A change means: grade again."""
@@ -55,7 +61,7 @@ class Kit:
             for path in sorted(folder.rglob("*")):
                 if path.suffix in {".py", ".yaml"} and "__pycache__" not in path.parts:
                     _add(digest, path.relative_to(folder.parent), path)
-        for name in self.available():
+        for name in replace(self, only=()).available():
             for path in self.visible_tests(name):
                 _add(digest, path.relative_to(self.root), path)
         return digest.hexdigest()
@@ -80,7 +86,9 @@ def find_kit(start: Path | None = None, solutions: Path | None = None) -> Kit:
     here = (start or Path.cwd()).resolve()
     package_parent = Path(__file__).resolve().parent.parent
     for candidate in (here, *here.parents, package_parent):
-        if (candidate / "assignments").is_dir() and (candidate / "pyproject.toml").is_file():
+        # A bundle that a notebook installed has its assignments beside the packages, and no project.
+        is_kit = (candidate / "pyproject.toml").is_file() or candidate == package_parent
+        if (candidate / "assignments").is_dir() and is_kit:
             return Kit(candidate, (solutions or candidate / "solutions").resolve())
     raise KitNotFound(f"{here}: no assignments/ here or above, run this inside the kit's folder")
 

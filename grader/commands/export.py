@@ -55,13 +55,17 @@ TOGETHER: dict[str, Callable[[Sequence[Entry]], str]] = {
 
 def run(name: str, places: Sequence[Path], roster_file: Path | None, out: Path | None) -> int:
     """Write the export and say on stderr what is not in it; the exit code: 0, or 3 for a grade that is missing."""
-    if name not in ONE_EACH and name not in TOGETHER:
-        choices = ", ".join(sorted({*ONE_EACH, *TOGETHER}))
+    if name not in ONE_EACH and name not in TOGETHER and name != "nbgrader":
+        choices = ", ".join(sorted({*ONE_EACH, *TOGETHER, "nbgrader"}))
         raise BadInput(f"format {printable(name, 40)}: no such format, choose one of {choices}")
     roster = read_roster(roster_file) if roster_file is not None else None
     reports = read_reports(places)
     entries = matched(reports, roster)
-    if name in ONE_EACH:
+    if name == "nbgrader":
+        from grader.commands.gradebook import enter_reports
+
+        enter_reports(reports, out)
+    elif name in ONE_EACH:
         _write_each(name, reports, out, several=len(reports) > 1 or any(place.is_dir() for place in places))
     else:
         if name in ("canvas", "csv"):  # the others have no columns to share

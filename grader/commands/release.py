@@ -141,10 +141,11 @@ def _pyproject(path: Path) -> str:
         'rooflab = "grader.plugin"',
         "",
         "[tool.setuptools.packages.find]",
-        'include = ["specs*", "kernels_ref*", "grader*"]',
+        # The assignments too: a notebook installs the bundle, and its checks are the visible tests.
+        'include = ["specs*", "kernels_ref*", "grader*", "assignments*"]',
         "",
         "[tool.setuptools.package-data]",
-        'specs = ["*.yaml", "models/*.yaml", "assignments/*.yaml"]',
+        '"*" = ["*.yaml", "*.json", "*.md", "*.svg", "*.j2"]',
         "",
         "[tool.pytest.ini_options]",
         'addopts = ["--import-mode=importlib"]',

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 ReportsArgument = Annotated[
-    list[Path], typer.Argument(metavar="REPORTS...", help="The --out folder of grade, or reports in it.")
+    list[Path],
+    typer.Argument(metavar="REPORTS...", help="The --out folder of grade, reports in it, or a course."),
 ]
 
 
@@ -15,7 +16,8 @@ def export(
         str,
         typer.Argument(
             metavar="FORMAT",
-            help="canvas, classroom, csv, github-annotations, github-summary, gradescope, junit or prairielearn.",
+            help="canvas, classroom, csv, github-annotations, github-summary, gradescope, junit, nbgrader "
+            "or prairielearn.",
         ),
     ],
     reports: ReportsArgument,
@@ -26,7 +28,9 @@ def export(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="FILE", help="Where to; a folder where each report has a file [stdout]."
+            "--out",
+            metavar="FILE",
+            help="Where to; a folder where each report has a file, or the course of nbgrader [stdout].",
         ),
     ] = None,
 ) -> None:

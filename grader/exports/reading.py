@@ -8,6 +8,8 @@ import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from grader.course.settings import is_course, read_course
+from grader.kit import find_kit
 from grader.printable import printable, printable_path
 from grader.refusal import BadInput
 from grader.report import GradeReport, ReportUnreadable, read_report
@@ -18,7 +20,7 @@ _ROUNDING = 1e-6
 
 
 def read_reports(places: Sequence[Path]) -> list[GradeReport]:
-    """The reports in `places`: report files, folders of one report, or `--out` folders.
+    """The reports in `places`: report files, folders of one report, `--out` folders, or courses with their ledger.
 
     Two reports of one submission are refused, since which attempt counts is for the instructor to say.
 
@@ -28,6 +30,12 @@ def read_reports(places: Sequence[Path]) -> list[GradeReport]:
     """
     found: dict[str, Path] = {}
     reports = []
+    courses = [place for place in places if is_course(place)]
+    for place in courses:
+        for report in _of_course(place):
+            found[report.submission.id] = place
+            reports.append(report)
+    places = [place for place in places if place not in courses]
     for path in dict.fromkeys(each for place in places for each in _report_files(place)):
         report = _trusted(path)
         name = report.submission.id
@@ -39,6 +47,15 @@ def read_reports(places: Sequence[Path]) -> list[GradeReport]:
         found[name] = path
         reports.append(report)
     return sorted(reports, key=lambda report: report.submission.id)
+
+
+def _of_course(place: Path) -> list[GradeReport]:
+    from grader.course.grades import course_reports  # which reads reports itself
+
+    reports = course_reports(read_course(place, find_kit(place)))
+    if not reports:
+        raise BadInput(f"{printable_path(place)}: nothing in its ledger, run grader grade --gradebook first")
+    return reports
 
 
 def _report_files(place: Path) -> list[Path]:

@@ -1,0 +1,182 @@
+"""`grader show`, `replay`, `override` and `regrade`: an appeal, from the question to a grade that stays."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader import cohort
+from grader.checks.verdicts import environment
+from grader.course.grading import course_here, seed_of
+from grader.course.ledger import (
+    Grading,
+    Override,
+    append_override,
+    counting,
+    overrides,
+    record,
+    students,
+)
+from grader.course.replaying import again, asked, differences, entry, files_of_entry
+from grader.course.settings import Course
+from grader.kit import find_exercise
+from grader.printable import printable
+from grader.refusal import BadInput
+from grader.report import Environment, Outcome
+from grader.table import points as shown_points
+
+MOVED = 1
+
+
+def show(place: Path, exercise: str) -> int:
+    """Print what the checks of an exercise asked and got, hidden ones included; for staff."""
+    course, grading = entry(place)
+    name = full_name(exercise)
+    if name.partition(".")[0] != grading.attempt.assignment:
+        raise BadInput(f"{name}: {place} is of {grading.attempt.assignment}")
+    found, printed = asked(course, grading, name)
+    print(
+        f"{grading.attempt.student}, attempt {grading.attempt.number}: {name}; for staff, hidden cases included"
+    )
+    for each in found:
+        check = each.result
+        print(f"\n{check.outcome}{' (hidden)' if check.hidden else ''}: {check.claim} [{check.name}]")
+        if check.outcome is Outcome.PASSED:
+            continue
+        for call in each.calls:
+            print("  called " + call.replace("\n", "\n  "))
+        for text in check.message.splitlines():
+            print(f"  {printable(text, 2000)}")
+        if check.mistake:
+            print(f"  mistake: {check.mistake}")
+    if printed.strip():
+        print("\nthe end of what it printed:")
+        for text in printed.strip().splitlines()[-20:]:
+            print(f"  {printable(text, 300)}")
+    return 0
+
+
+def replay(place: Path) -> int:
+    """Grade one entry again from its files and the course's seed; exit code 0 when it gives the same grade."""
+    course, grading = entry(place)
+    files_of_entry(grading)
+    (now,) = again(course, grading.attempt.assignment, [grading])
+    before = grading.report
+    if before.submission.sha256 != now.submission.sha256:
+        raise BadInput(f"{place}: its files are not those that were graded, restore them from a backup")
+    for line in _conditions(before.environment, now.environment):
+        print(f"changed since: {line}")
+    moved = differences(before, now)
+    for line in moved:
+        print(line)
+    if not moved:
+        print(
+            f"the same grade again: {shown_points(now.points)} points, files {now.submission.sha256[:12]}, "
+            f"seed {now.environment.seed_id}, kit {now.environment.kit_sha256[:12]}"
+        )
+    return MOVED if moved else 0
+
+
+def _conditions(before: Environment, now: Environment) -> list[str]:
+    old, new = before.model_dump(), now.model_dump()
+    return [
+        f"{name}: {printable(str(old[name]), 80)} -> {printable(str(new[name]), 80)}"
+        for name in new
+        if old[name] != new[name]
+    ]
+
+
+def override(directory: Path, student: str, exercise: str, points: float, reason: str, by: str) -> int:
+    """Enter a decision into the ledger, and into the gradebook where there is one."""
+    course = course_here(directory)
+    name = full_name(exercise)
+    assignment, _, short = name.partition(".")
+    if assignment not in course.names or short not in course.points(assignment):
+        raise BadInput(f"{name}: not part of this course")
+    grading = counting(course, assignment, student)
+    if grading is None:
+        there = students(course, assignment)
+        raise BadInput(
+            f"{printable(student, 60)}: no attempt at {assignment} in the ledger"
+            + (f", there are those of {', '.join(there[:20])}" if there else "")
+        )
+    if not reason.strip() or not by.strip():
+        raise BadInput("--reason and --by: say why, and who decides")
+    if not 0 <= points <= 1e6:
+        raise BadInput(f"--points {points:g}: no number of points")
+    at = datetime.now(UTC).replace(microsecond=0)
+    append_override(
+        course,
+        Override(student=student, exercise=name, points=points, reason=reason.strip(), by=by.strip(), at=at),
+    )
+    _into_gradebook(course, [grading])
+    print(f"{student}: {name} is {points:g} points from now on, whatever a regrade says")
+    return 0
+
+
+def regrade(directory: Path, write: bool, jobs: int | None) -> int:
+    """Grade what counts again where the kit has changed since; print who moves, write only when told to."""
+    course = course_here(directory)
+    moved = 0
+    stale_any = False
+    for name in course.names:
+        now = environment(course.settings.isolation, course.kit, seed_of(course))
+        counted = [counting(course, name, student) for student in students(course, name)]
+        stale = [
+            each
+            for each in counted
+            if each is not None and each.report.environment != now and (each.folder / "files").is_dir()
+        ]
+        if not stale:
+            continue
+        stale_any = True
+        reports = again(course, name, stale, jobs or cohort.cores())
+        entered = []
+        for grading, report in zip(stale, reports, strict=True):
+            lines = differences(grading.report, report)
+            if lines:
+                moved += 1
+                by = report.points - grading.report.points
+                print(f"{grading.attempt.student}: {name} {by:+g} points")
+                for line in lines:
+                    print(f"    {line}{_stays(course, grading, line)}")
+            if write:
+                attempt = grading.attempt
+                entered.append(
+                    record(
+                        course, name, report, attempt.source, attempt.submitted_at, grading.folder / "files"
+                    )
+                )
+        _into_gradebook(course, entered)
+    if not stale_any:
+        print("nothing has changed since the last grading")
+    elif not write:
+        print(f"{moved} would move; nothing was written, --write enters it into the ledger")
+    else:
+        print(f"{moved} moved; the ledger has the new gradings, the old ones stay in it")
+    return 0
+
+
+def _stays(course: Course, grading: Grading, line: str) -> str:
+    given = overrides(course).get((grading.attempt.student, line.partition(":")[0]))
+    return f" (set by hand to {given.points:g}, which stays)" if given else ""
+
+
+def _into_gradebook(course: Course, entered: list[Grading]) -> None:
+    """Save what counts now, and show it; a course without an nbgrader gradebook has none to save into."""
+    from grader.course import gradebook
+    from grader.course.pages import feedback, shown_anew
+
+    if not entered or not (course.root / "gradebook.db").is_file():
+        return
+    with gradebook.opened(course) as book:
+        for each in entered:
+            counts = counting(course, each.attempt.assignment, each.attempt.student) or each
+            gradebook.save(book, course, counts)
+    for each in entered:
+        if shown_anew(course, counting(course, each.attempt.assignment, each.attempt.student) or each):
+            feedback(course, each.attempt.assignment, [each.attempt.student])
+
+
+def full_name(exercise: str) -> str:
+    """The exercise's full name."""
+    spec, found = find_exercise(exercise)
+    return f"{spec.name}.{found.id}"

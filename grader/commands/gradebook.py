@@ -1,0 +1,128 @@
+"""`grader grade --gradebook`: a course's submissions, notebooks and files, graded side by side into its gradebook."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from grader import cohort
+from grader.course import gradebook
+from grader.course.grading import Graded, Item, course_here, grade_items, submitted, with_any_file
+from grader.course.ledger import counting, overrides, record
+from grader.course.settings import Course
+from grader.printable import printable
+from grader.refusal import SOME_NOT_GRADED, BadInput
+from grader.report import GradeReport
+from grader.summary import note_on
+from grader.table import print_cohort
+
+Locked = dict[str, tuple[str, str | None]]
+
+
+def run(directory: Path, submissions: Sequence[Path], jobs: int | None) -> int:
+    """Grade what lies in `submitted/` and the submissions named; the exit code: 0 all graded, 3 some not."""
+    course = course_here(directory)
+    gradebook.configuration(course.root)
+    for path in submissions:
+        if not path.exists():
+            raise BadInput(f"{printable(str(path))}: no such file or folder")
+    results: list[Graded] = []
+    found: set[Path] = set()
+    for name in course.names:
+        more = with_any_file(course, name, submissions)
+        found |= {item.path for item in more}
+        items = [*submitted(course, name), *more]
+        if items:
+            with gradebook.opened(course) as book:
+                gradebook.refuse_unreleased(book, name)
+                cells = source_cells(book, name)
+            locked = {each: source for each, (source, _, is_locked) in cells.items() if is_locked}
+            graded = grade_items(course, name, items, jobs or cohort.cores(), locked=locked)
+            shown = {each: found[:2] for each, found in cells.items()}
+            _enter(course, name, graded, shown, jobs or cohort.cores())
+            results += graded
+    for path in submissions:
+        if path not in found:
+            print(
+                f"not graded: {printable(str(path))}: no file of the course's assignments in it",
+                file=sys.stderr,
+            )
+    return _conclude(course, results, len(found) < len(submissions))
+
+
+def enter_reports(reports: Sequence[GradeReport], directory: Path | None) -> None:
+    """Reports of `grader grade --out` into the gradebook of a course, the ledger first; what is there already stays."""
+    if directory is None:
+        raise BadInput("format nbgrader writes into a course: name it with --out COURSE_DIR")
+    course = course_here(directory)
+    entered = 0
+    for name in course.names:
+        own = [report for report in reports if report.of(name) or report.error]
+        if not own:
+            continue
+        with gradebook.opened(course) as book:
+            gradebook.refuse_unreleased(book, name)
+            cells = {each: found[:2] for each, found in source_cells(book, name).items()}
+        graded = []
+        for report in own:
+            grading = record(course, name, report, "files", None, None)
+            graded.append(Graded(Item(grading.attempt.student, "files", directory), grading))
+        _enter(course, name, graded, cells)
+        entered += len(graded)
+    print(f"{entered} grades of an assignment in {printable(str(directory))}/gradebook.db")
+
+
+def source_cells(book: Any, name: str) -> dict[str, tuple[str, str | None, bool]]:
+    """Source, checksum and whether it is locked, of the cells that the gradebook knows."""
+    return {
+        cell.name: (cell.source, cell.checksum, bool(cell.locked))
+        for cell in book.find_notebook(name, name).source_cells
+    }
+
+
+def _enter(
+    course: Course, name: str, graded: Sequence[Graded], cells: Mapping[str, Any], jobs: int = 1
+) -> None:
+    """Grades into the gradebook, notebooks into `autograded/`, pages into `feedback/`; unchanged ones stay."""
+    from grader.course.pages import feedback, has_pages, shown_anew, side_by_side, write_files_page
+
+    decided = overrides(course)
+    shown, notebooks = [], []
+    for each in graded:
+        if each.grading is None:
+            continue
+        counts = counting(course, name, each.item.student) or each.grading
+        with gradebook.opened(course) as book:
+            gradebook.save(book, course, counts, decided)
+        if not each.fresh and has_pages(course, name, each.item.student):
+            if shown_anew(course, each.grading):
+                shown.append(each.item.student)
+            continue
+        if each.item.source == "notebook":
+            notebooks.append(each.item.student)
+        else:
+            write_files_page(course, each.grading, cells)
+            shown.append(each.item.student)
+    side_by_side(course, name, notebooks, jobs)
+    feedback(course, name, shown)
+
+
+def _conclude(course: Course, results: Sequence[Graded], lost: bool) -> int:
+    rows: list[tuple[str, GradeReport | None, str]] = []
+    for each in results:
+        report = each.grading.report if each.grading is not None else None
+        note = each.why_not or (note_on(report) if report is not None else "")
+        rows.append((each.item.student, report, note))
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+    print_cohort(rows, console)
+    missing = [each for each in results if each.grading is None or each.why_not]
+    graded = len(results) - len(missing)
+    print(
+        f"\n{graded} of {len(results)} graded; isolation: {course.settings.isolation}; grades in the gradebook, "
+        "pages in feedback/<student>/, reports in ledger/"
+    )
+    for each in missing:
+        print(f"not graded: {each.item.student}: {printable(each.why_not, 300)}", file=sys.stderr)
+    return SOME_NOT_GRADED if missing or lost else 0

@@ -1,0 +1,191 @@
+"""What counts: the ledger's report with the course's points, overrides and late policy laid over it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+
+from grader.course.ledger import Grading, Override, counting, overrides, students
+from grader.course.settings import Course, HiddenChecks
+from grader.exports.plain import line, score
+from grader.report import CheckResult, ExerciseResult, GradeReport, Outcome
+from specs.assignment import Assignment
+
+
+def course_reports(course: Course, staff: bool = False) -> list[GradeReport]:
+    """One report a student over all assignments of the course, ready for an export or a page of feedback."""
+    decided = overrides(course)
+    by_student: dict[str, list[GradeReport]] = {}
+    for name in course.names:
+        for student in students(course, name):
+            grading = counting(course, name, student)
+            if grading is not None:
+                by_student.setdefault(student, []).append(final(course, grading, decided, staff=staff))
+    return [_joined(by_student[student]) for student in sorted(by_student)]
+
+
+def final(
+    course: Course,
+    grading: Grading,
+    decided: Mapping[tuple[str, str], Override] | None = None,
+    *,
+    staff: bool = False,
+    late: bool = True,
+) -> GradeReport:
+    """One assignment's report as it counts.
+
+    Args:
+        course: whose points, visibility and late policy apply.
+        grading: of the ledger.
+        decided: the overrides; read from the ledger where not given.
+        staff: hidden checks stay as they are.
+        late: whether the late penalty is taken off the points; nbgrader has a place of its own for it.
+    """
+    attempt = grading.attempt
+    spec = course.kit.available()[attempt.assignment]
+    points = course.points(attempt.assignment)
+    report = adjusted(grading.report, attempt.assignment, points)
+    if not staff:
+        report = with_hidden(report, course.settings.hidden_checks)
+    decided = overrides(course) if decided is None else decided
+    own = [each for (student, _), each in decided.items() if student == attempt.student]
+    report = overridden(report, own, spec, points)
+    if late:
+        late_s = course.late_s(attempt.assignment, attempt.student, attempt.submitted_at)
+        report = penalised(report, course.settings.late.share(late_s), late_s)
+    return report
+
+
+def adjusted(report: GradeReport, name: str, points: Mapping[str, float]) -> GradeReport:
+    """The report with the course's exercises and points; scores are shares of an exercise's points."""
+    exercises = []
+    for each in report.of(name):
+        worth = points.get(each.id.partition(".")[2])
+        if worth is None:
+            continue
+        factor = worth / each.max_points
+        exercises.append(
+            each.model_copy(
+                update={
+                    "points": each.points * factor,
+                    "pending_points": each.pending_points * factor,
+                    "max_points": worth,
+                }
+            )
+        )
+    return report.model_copy(update={"exercises": tuple(exercises)})
+
+
+def with_hidden(report: GradeReport, shown: HiddenChecks) -> GradeReport:
+    """What students see of hidden checks: all that the kit says, their claims, or nothing."""
+    if shown == "messages":
+        return report
+    return report.model_copy(
+        update={
+            "exercises": tuple(
+                each.model_copy(update={"checks": tuple(_shown(each.checks, shown))})
+                for each in report.exercises
+            )
+        }
+    )
+
+
+def _shown(checks: Iterable[CheckResult], shown: HiddenChecks) -> Iterable[CheckResult]:
+    for check in checks:
+        if not check.hidden:
+            yield check
+        elif shown == "claims":
+            yield check.model_copy(update={"message": "", "hint": "", "mistake": "", "evidence": ()})
+
+
+def overridden(
+    report: GradeReport, decided: Sequence[Override], spec: Assignment, points: Mapping[str, float]
+) -> GradeReport:
+    """Points that a person gave stand in for those of the grader, and the page says so."""
+    here = {f"{spec.name}.{name}" for name in points}
+    own = {each.exercise: each for each in decided if each.exercise in here}
+    if not own:
+        return report
+    exercises, notes = report.exercises, list(report.submission.notes)
+    if report.error:  # nothing was graded: what nobody decided stays open
+        exercises = tuple(_open(spec, name, worth) for name, worth in points.items())
+        notes.append(report.error)
+    changed = []
+    for each in exercises:
+        given = own.get(each.id)
+        changed.append(each if given is None else _given(each, given.points))
+        if given is not None:
+            notes.append(f"{each.id}: {score(given.points)} points set by hand ({line(given.reason)})")
+    info = report.submission.model_copy(update={"notes": tuple(notes)})
+    return report.model_copy(update={"exercises": tuple(changed), "submission": info, "error": ""})
+
+
+def _open(spec: Assignment, name: str, worth: float) -> ExerciseResult:
+    exercise = spec.exercise(name)
+    return ExerciseResult(
+        id=f"{spec.name}.{name}",
+        title=exercise.title,
+        outcome=Outcome.GRADER_ERROR,
+        points=0.0,
+        max_points=worth,
+        pending_points=worth,
+        extra_credit=exercise.extra_credit,
+    )
+
+
+def _given(exercise: ExerciseResult, points: float) -> ExerciseResult:
+    outcome = exercise.outcome
+    if points >= exercise.max_points:
+        outcome = Outcome.PASSED
+    elif outcome.pending or outcome is Outcome.PASSED:
+        outcome = Outcome.FAILED
+    return exercise.model_copy(update={"points": points, "pending_points": 0.0, "outcome": outcome})
+
+
+def penalised(report: GradeReport, share: float, late_s: float) -> GradeReport:
+    """The report with a share of every exercise's points taken off; pending points lose it when they are decided."""
+    if not share:
+        return report
+    exercises = tuple(
+        each.model_copy(
+            update={
+                "points": each.points * (1 - share),
+                "pending_points": each.pending_points * (1 - share),
+            }
+        )
+        for each in report.exercises
+    )
+    names = ", ".join(dict.fromkeys(each.id.split(".")[0] for each in exercises))
+    note = f"{names}: handed in {_duration(late_s)} late, {score(100 * share)} % taken off"
+    info = report.submission.model_copy(update={"notes": (*report.submission.notes, note)})
+    return report.model_copy(update={"exercises": exercises, "submission": info})
+
+
+def _duration(seconds: float) -> str:
+    whole = timedelta(seconds=int(seconds))
+    hours, minutes = divmod(whole.seconds // 60, 60)
+    parts = [(whole.days, "d"), (hours, "h"), (minutes, "min")]
+    return " ".join(f"{number} {unit}" for number, unit in parts if number) or f"{int(seconds)} s"
+
+
+def _joined(reports: Sequence[GradeReport]) -> GradeReport:
+    """One student's reports of several assignments as one."""
+    first = reports[0]
+    if len(reports) == 1:
+        return first
+    errors = list(dict.fromkeys(each.error for each in reports if each.error))
+    infos = [each.submission for each in reports]
+    info = first.submission.model_copy(
+        update={
+            "files": tuple(dict.fromkeys(file for each in infos for file in each.files)),
+            "missing": tuple(dict.fromkeys(file for each in infos for file in each.missing)),
+            "notes": tuple(dict.fromkeys((*errors, *(note for each in infos for note in each.notes)))),
+        }
+    )
+    graded = [each for each in reports if not each.error]
+    return first.model_copy(
+        update={
+            "submission": info,
+            "exercises": tuple(exercise for each in reports for exercise in each.exercises),
+            "error": "" if graded else "; ".join(errors),
+            "duration_s": sum(each.duration_s for each in reports),
+        }
+    )

@@ -1,0 +1,293 @@
+"""Grades a course's submissions, notebooks and files alike, in the sandbox, and enters them into the ledger."""
+
+import contextlib
+import fcntl
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from grader import cohort
+from grader.checks.verdicts import environment
+from grader.course.ledger import Grading, Source, gradings, record, safe_student
+from grader.course.settings import Course, read_course, utc
+from grader.intake import SubmissionRefused, stage, submission_id
+from grader.judges import Order
+from grader.kit import Kit, find_kit
+from grader.notebooks.checking import files_of, write_files
+from grader.notebooks.modules import modules, read
+from grader.printable import printable
+from grader.refusal import BadInput
+from grader.report import Environment, GradeReport, Outcome, SubmissionInfo
+from grader.sandbox import available
+from grader.seeds import SEED_FILE, SeedUnreadable, course_seed
+from grader.summary import Row
+
+REPORTS = "reports"
+MAX_NOTEBOOK_BYTES = 32 << 20
+
+
+@dataclass(frozen=True)
+class Item:
+    """One submission of one assignment: whose, what, and when it was handed in."""
+
+    student: str
+    source: Source
+    path: Path
+    """A notebook, or a folder or zip with the assignment's files."""
+    submitted_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What became of an item: an entry of the ledger, or why there is none."""
+
+    item: Item
+    grading: Grading | None
+    why_not: str = ""
+    fresh: bool = True
+
+
+def course_here(root: Path) -> Course:
+    """The course in a folder, with the kit around it or the one that is installed.
+
+    Raises:
+        BadInput: there are no solutions, which grading needs.
+    """
+    course = read_course(root, find_kit(root))
+    if not course.kit.has_solutions:
+        raise BadInput(
+            f"{course.kit.solutions}: no solutions here; say where they are in course.yaml, solutions: DIR"
+        )
+    return course
+
+
+def submitted(course: Course, name: str) -> list[Item]:
+    """What lies in `submitted/<student>/<assignment>/`: a notebook, else files."""
+    items = []
+    for folder in sorted((course.root / "submitted").glob(f"*/{name}")):
+        student = safe_student(folder.parent.name)
+        at = submission_time(folder)
+        notebook = folder / f"{name}.ipynb"
+        if notebook.is_file():
+            items.append(Item(student, "notebook", notebook, at))
+        elif any(folder.rglob("*.py")):
+            items.append(Item(student, "files", folder, at))
+    return items
+
+
+def submission_time(folder: Path) -> datetime | None:
+    """The time in `timestamp.txt`, as nbgrader keeps it.
+
+    Raises:
+        BadInput: it is no time.
+    """
+    path = folder / "timestamp.txt"
+    if not path.is_file():
+        return None
+    text = path.read_text(encoding="utf-8", errors="replace").strip()
+    try:
+        return utc(text) if text else None
+    except ValueError:
+        raise BadInput(f"{path}: {printable(text, 60)!r} is no time, write 2026-10-01 23:59:00 UTC") from None
+
+
+def grade_notebook(course: Course, name: str, student: str, nb: Any) -> Grading:
+    """Grade one notebook that nbgrader has sanitised."""
+    at = submission_time(course.root / "submitted" / student / name)
+    with tempfile.TemporaryDirectory(prefix="rooflab-course-") as folder:
+        prepared = Path(folder) / safe_student(student)
+        write_notebook_files(course, name, nb, prepared)
+        made = _made_already(course, name, student, prepared, at)
+        if made is not None:
+            return made
+        item = Item(student, "notebook", prepared, at)
+        (graded,) = grade_prepared(course, name, [item])
+    if graded.grading is None:
+        raise BadInput(f"{student}: {graded.why_not}")
+    return graded.grading
+
+
+def _made_already(
+    course: Course, name: str, student: str, prepared: Path, at: datetime | None
+) -> Grading | None:
+    """The ledger's grading of these very files under the conditions of now."""
+    texts = {path.relative_to(prepared): path.read_bytes() for path in prepared.rglob("*.py")}
+    for grading in reversed(gradings(course, name, student)):
+        files = grading.folder / "files"
+        if grading.attempt.submitted_at != at or grading.report.environment != _environment(course):
+            continue
+        outcomes = {check.outcome for each in grading.report.exercises for check in each.checks}
+        kept = {path.relative_to(files): path.read_bytes() for path in files.rglob("*.py")}
+        graded = {each.id.partition(".")[2] for each in grading.report.exercises}
+        if kept == texts and Outcome.GRADER_ERROR not in outcomes and graded >= set(course.points(name)):
+            return None if grading.report.error else grading
+    return None
+
+
+def _environment(course: Course) -> Environment:
+    return _environment_of(course.kit, course.settings.isolation, seed_of(course))
+
+
+@cache
+def _environment_of(kit: Kit, isolation: str, seed: bytes) -> Environment:
+    """Hashing the kit takes a fifth of a second, and it does not change while nbgrader goes through a course."""
+    return environment(isolation, kit, seed)
+
+
+def write_notebook_files(
+    course: Course, name: str, nb: Any, into: Path, locked: Mapping[str, str] | None = None
+) -> None:
+    """The assignment's files out of a notebook's code cells; an empty one where no cell answers anything.
+
+    `locked` are the sources of the cells that students cannot edit, by id: as nbgrader does it, they stand in for
+    what is in the notebook.
+    """
+    spec = course.kit.available()[name]
+    last = {
+        cell.metadata.get("nbgrader", {}).get("grade_id"): index for index, cell in enumerate(nb.cells)
+    }  # of two cells with one id the first is a copy
+    sources = {last[key]: source for key, source in (locked or {}).items() if key in last}
+    cells = [
+        sources.get(index, cell.source) for index, cell in enumerate(nb.cells) if cell.cell_type == "code"
+    ]
+    texts = modules(read(cells), files_of(spec))
+    write_files(into / name, texts or {spec.files[0]: ""})
+
+
+def grade_items(
+    course: Course,
+    name: str,
+    items: Sequence[Item],
+    jobs: int = 1,
+    on_row: Callable[[Row], None] | None = None,
+    locked: Mapping[str, str] | None = None,
+) -> list[Graded]:
+    """Grade submissions of one assignment side by side, notebooks included; `locked` as in write_notebook_files."""
+    import nbformat
+
+    lost, prepared = [], []
+    with tempfile.TemporaryDirectory(prefix="rooflab-course-") as folder:
+        for item in items:
+            place = Path(folder) / item.student
+            try:
+                if item.source == "notebook":
+                    if item.path.stat().st_size > MAX_NOTEBOOK_BYTES:
+                        raise ValueError(f"larger than {MAX_NOTEBOOK_BYTES >> 20} MiB")
+                    nb = nbformat.read(item.path, as_version=4)
+                    write_notebook_files(course, name, nb, place, locked)
+                else:
+                    place = place.with_name(place.name + (".zip" if item.path.is_file() else ""))
+                    place.symlink_to(item.path.resolve())
+            except Exception as error:  # a notebook is what a student sent: it may be anything
+                lost.append(Graded(item, None, f"not a notebook ({printable(str(error), 120)})"))
+                continue
+            prepared.append(replace(item, path=place))
+        graded = grade_prepared(course, name, prepared, jobs, on_row)
+    return sorted([*lost, *graded], key=lambda each: each.item.student)
+
+
+def grade_prepared(
+    course: Course,
+    name: str,
+    items: Sequence[Item],
+    jobs: int = 1,
+    on_row: Callable[[Row], None] | None = None,
+) -> list[Graded]:
+    """Grade folders and zips that are called as their students are, and enter them into the ledger."""
+    if not items:
+        return []
+    kit = replace(course.kit, only=(name,))
+    out = course.root / REPORTS / name
+    order = Order(kit, out, course.settings.isolation, seed_of(course), jobs, exercises_of(course, name))
+    _refuse_without_sandbox(course)
+    with _one_at_a_time(order.out):
+        try:
+            rows = cohort.grade(order, [item.path for item in items], on_row or (lambda row: None))
+        except cohort.CohortRefused as refusal:
+            raise BadInput(str(refusal)) from None
+    result = []
+    for item, row in zip(items, rows, strict=True):
+        if row.report is None:
+            result.append(_refused(course, name, item, row, order))
+            continue
+        with tempfile.TemporaryDirectory(prefix="rooflab-ledger-") as folder:
+            files = stage(item.path, kit.editable(), Path(folder)).root
+            grading = record(course, name, row.report, item.source, item.submitted_at, files)
+        result.append(Graded(item, grading, row.report.error, row.fresh))
+    return result
+
+
+def _refused(course: Course, name: str, item: Item, row: Row, order: Order) -> Graded:
+    """A submission that nobody could grade is in the ledger too: its points are open, not 0."""
+    if "interrupted" in row.note:
+        return Graded(item, None, row.note)
+    report = GradeReport(
+        kind="official",
+        submission=SubmissionInfo(id=item.student),
+        environment=environment(order.isolation, order.kit, order.seed),
+        error=row.note,
+    )
+    return Graded(item, record(course, name, report, item.source, item.submitted_at, None), row.note)
+
+
+def exercises_of(course: Course, name: str) -> tuple[str, ...]:
+    """The exercises to be graded, by full name; empty for all, so that nothing is graded that is not in the course."""
+    points = course.points(name)
+    if len(points) == len(course.kit.available()[name].exercises):
+        return ()
+    return tuple(f"{name}.{exercise}" for exercise in points)
+
+
+def seed_of(course: Course) -> bytes:
+    """The secret seed of the course's hidden cases."""
+    own = course.settings.seed_file
+    try:
+        return course_seed(course.root / own if own else course.kit.root / SEED_FILE)
+    except SeedUnreadable as error:
+        raise BadInput(str(error)) from None
+
+
+def _refuse_without_sandbox(course: Course) -> None:
+    if course.settings.isolation == "sandbox":
+        state = available()
+        if not state.ok:
+            raise BadInput(
+                f"no sandbox here: {state.reason}; {state.remedy}; or `isolation: process` in course.yaml"
+            )
+
+
+@contextlib.contextmanager
+def _one_at_a_time(out: Path) -> Iterator[None]:
+    """Wait for a grader of the same assignment: `nbgrader autograde` may be run for several students at once."""
+    out.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(out.with_name(f".{out.name}.turn"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    with os.fdopen(descriptor) as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield
+
+
+def with_any_file(course: Course, name: str, paths: Sequence[Path]) -> list[Item]:
+    """Of submissions that hold several assignments those that have a file of this one.
+
+    Raises:
+        BadInput: a name cannot be a student's.
+    """
+    items = []
+    with tempfile.TemporaryDirectory(prefix="rooflab-looking-") as folder:
+        for index, path in enumerate(paths):
+            try:
+                student = submission_id(path)
+            except SubmissionRefused as refusal:
+                raise BadInput(str(refusal)) from None
+            try:
+                staged = stage(path, {name: course.kit.editable()[name]}, Path(folder) / str(index))
+            except SubmissionRefused:  # said by the command where no assignment finds anything in it
+                continue
+            if any(file.startswith(f"{name}/") for file in staged.files):
+                items.append(Item(student, "files", path))
+    return items

@@ -1,0 +1,216 @@
+"""The ledger of a course: every grading of every attempt, and every override, appended and never changed.
+
+`ledger/<assignment>/<student>/<number>/` holds one grading: `attempt.json`, the report as the kit made it, and the
+files that were graded. `ledger/overrides.jsonl` has a line for each decision of a person.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from pydantic import AwareDatetime, Field, ValidationError
+
+from grader.course.settings import Course
+from grader.intake import SubmissionRefused, submission_id
+from grader.printable import printable
+from grader.refusal import BadInput
+from grader.report import GradeReport, Model, ReportUnreadable, read_report, write_report
+
+FOLDER = "ledger"
+Source = Literal["notebook", "files"]
+
+
+class Attempt(Model):
+    """What one grading was of."""
+
+    number: int = Field(ge=1)
+    student: str
+    assignment: str
+    source: Source
+    submitted_at: AwareDatetime | None = None
+    graded_at: AwareDatetime
+
+
+class Override(Model):
+    """Points that a person gave an exercise; the last one counts."""
+
+    student: str
+    exercise: str
+    points: float = Field(ge=0)
+    reason: str = Field(min_length=1)
+    by: str = Field(min_length=1)
+    at: AwareDatetime
+
+
+@dataclass(frozen=True)
+class Grading:
+    """One entry: the attempt, its report, and where both are."""
+
+    attempt: Attempt
+    report: GradeReport
+    folder: Path
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The same for every grading of one attempt."""
+        return self.report.submission.sha256, str(self.attempt.submitted_at)
+
+
+def record(
+    course: Course,
+    name: str,
+    report: GradeReport,
+    source: Source,
+    submitted_at: datetime | None,
+    files: Path | None,
+) -> Grading:
+    """Append a grading, unless the ledger's last one of this attempt says the same; the entry that holds it."""
+    student = safe_student(report.submission.id)
+    # Which exercises a course leaves out is said in course.yaml: of its own the report has all.
+    report = report.model_copy(update={"exercises": report.of(name), "only": ()})
+    earlier = gradings(course, name, student)
+    key = (report.submission.sha256, str(submitted_at))
+    same = [each for each in earlier if each.key == key]
+    if same and _says_the_same(same[-1].report, report):
+        return same[-1]
+    folder = course.root / FOLDER / name / student
+    folder.mkdir(parents=True, exist_ok=True)
+    building = Path(tempfile.mkdtemp(prefix=".adding-", dir=folder))
+    try:
+        number = max((each.attempt.number for each in earlier), default=0) + 1
+        while True:
+            attempt = Attempt(
+                number=number,
+                student=student,
+                assignment=name,
+                source=source,
+                submitted_at=submitted_at,
+                graded_at=datetime.now(UTC).replace(microsecond=0),
+            )
+            (building / "attempt.json").write_text(attempt.model_dump_json(indent=1) + "\n", encoding="utf-8")
+            write_report(report, building / "report.json")
+            if files is not None and not (building / "files").exists():
+                shutil.copytree(files, building / "files", symlinks=True)
+            target = folder / f"{number:04}"
+            try:
+                os.rename(building, target)  # fails where another grader has been quicker
+            except OSError:
+                if not target.exists():
+                    raise
+                number += 1
+                continue
+            target.chmod(0o755)
+            return Grading(attempt, report, target)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def _says_the_same(before: GradeReport, now: GradeReport) -> bool:
+    if before.environment != now.environment or before.error != now.error:
+        return False
+    found = [
+        [(each.id, each.points, each.pending_points, each.max_points) for each in report.exercises]
+        for report in (before, now)
+    ]
+    return found[0] == found[1]
+
+
+def safe_student(student: str) -> str:
+    """The id, which becomes the name of a folder.
+
+    Raises:
+        BadInput: it cannot be one.
+    """
+    try:
+        if submission_id(Path(student)) == student:
+            return student
+    except SubmissionRefused:
+        pass
+    raise BadInput(f"{printable(student, 60)!r}: is no id of a student, rename the folder")
+
+
+def students(course: Course, name: str) -> list[str]:
+    """Who has a grading of the assignment."""
+    return sorted(path.name for path in (course.root / FOLDER / name).glob("*") if path.is_dir())
+
+
+def gradings(course: Course, name: str, student: str) -> list[Grading]:
+    """All gradings of a student's attempts, in the order in which they were made.
+
+    Raises:
+        BadInput: an entry is damaged.
+    """
+    folders = sorted((course.root / FOLDER / name / student).glob("[0-9]*"))
+    return [read_grading(folder) for folder in folders]
+
+
+def read_grading(folder: Path) -> Grading:
+    """One entry of the ledger.
+
+    Raises:
+        BadInput: it is damaged or none.
+    """
+    try:
+        attempt = Attempt.model_validate_json((folder / "attempt.json").read_text(encoding="utf-8"))
+        return Grading(attempt, read_report(folder / "report.json"), folder)
+    except (OSError, UnicodeDecodeError, ValidationError, ReportUnreadable):
+        raise BadInput(f"{folder}: no entry of a ledger, or damaged; restore it from a backup") from None
+
+
+def counting(course: Course, name: str, student: str) -> Grading | None:
+    """The grading that counts: of each attempt the latest, of these the last handed in, or the best."""
+    latest = {each.key: each for each in gradings(course, name, student)}
+    found = list(latest.values())
+    if not found:
+        return None
+    if course.settings.attempts == "best":
+        return max(found, key=lambda each: (not each.report.error, _after_penalty(course, each), _when(each)))
+    return max(found, key=_when)
+
+
+def _when(grading: Grading) -> tuple[float, int]:
+    at = grading.attempt.submitted_at
+    return (at.timestamp() if at else 0.0, grading.attempt.number)
+
+
+def _after_penalty(course: Course, grading: Grading) -> float:
+    attempt = grading.attempt
+    late_s = course.late_s(attempt.assignment, attempt.student, attempt.submitted_at)
+    return grading.report.points * (1 - course.settings.late.share(late_s))
+
+
+def append_override(course: Course, override: Override) -> None:
+    """Write one decision at the end of the ledger."""
+    path = course.root / FOLDER / "overrides.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        stream.write(override.model_dump_json() + "\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def overrides(course: Course) -> dict[tuple[str, str], Override]:
+    """The decision that counts for each (student, exercise).
+
+    Raises:
+        BadInput: a line is damaged.
+    """
+    return {(each.student, each.exercise): each for each in _override_lines(course)}
+
+
+def _override_lines(course: Course) -> Iterator[Override]:
+    path = course.root / FOLDER / "overrides.jsonl"
+    if not path.is_file():
+        return
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            yield Override.model_validate_json(text)
+        except ValidationError:
+            raise BadInput(f"{path}, line {number}: damaged, restore it from a backup") from None

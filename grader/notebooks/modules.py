@@ -1,0 +1,224 @@
+"""Turns the code cells of a notebook into the assignment's files: for each file what its functions need, in order.
+
+A notebook holds experiments beside the answers: a plot, a loop that was stopped by hand, a line that raised. A file
+takes from all cells those statements alone that its functions need by name, and what these need in turn; magics and
+bare calls are left out. So an experiment can neither break nor slow an answer, and a kernel has a source to compile.
+"""
+
+import ast
+import re
+import symtable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+MAX_CELL_CHARACTERS = 200_000
+
+_RUN_AS_CELLS = ("%%time", "%%capture", "%%prun")  # the rest of the cell is code of the notebook
+_DEFINED = re.compile(r"^(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
+_NOT_FOR_FILES = ("grader", "IPython", "google")  # there in a notebook, and not where a submission is graded
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A top-level statement of a cell: its text, the names that it gives, and those that it takes."""
+
+    text: str
+    gives: frozenset[str]
+    takes: frozenset[str]
+    is_import: bool = False
+    is_call: bool = False
+    """`table.append(row)`, which gives what it may change."""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A cell that is not Python: what it would have defined, and why it does not."""
+
+    names: frozenset[str]
+    why: str
+
+
+@dataclass
+class Code:
+    """All that the cells say, in order."""
+
+    statements: list[Statement] = field(default_factory=list)
+    broken: dict[str, str] = field(default_factory=dict)
+    """Functions whose last cell is not Python, and why."""
+    future: dict[str, None] = field(default_factory=dict)
+    """Imports from `__future__`, which have to come first."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What is defined."""
+        return frozenset[str]().union(*(each.gives for each in self.statements))
+
+
+def modules(code: Code, files: Mapping[str, Sequence[str]], last_is_broken: bool = True) -> dict[str, str]:
+    """The text of each file that any of whose functions is in the cells.
+
+    Args:
+        code: of the cells.
+        files: names of functions (or classes) by file.
+        last_is_broken: a function whose last cell is not Python raises that error; else the one before counts, as
+            it does in a running kernel.
+    """
+    texts = {}
+    for file, functions in files.items():
+        broken = {name: why for name, why in code.broken.items() if name in functions and last_is_broken}
+        kept = _needed(code.statements, functions)
+        if not broken and not any(each.gives & set(functions) for each in kept):
+            continue
+        parts = [*code.future, *(each.text for each in kept)]
+        parts += [
+            f"def {name}(*args, **kwargs):\n    raise SyntaxError({why!r})" for name, why in broken.items()
+        ]
+        texts[file] = "\n\n\n".join(parts) + "\n"
+    return texts
+
+
+def read(cells: Iterable[str]) -> Code:
+    """The statements of all cells; what is no Python is remembered by the functions that it would have defined."""
+    code = Code()
+    for cell in cells:
+        found = statements(cell)
+        if isinstance(found, Broken):
+            code.broken.update(dict.fromkeys(found.names, found.why))
+            continue
+        for statement in found:
+            if statement.text.startswith("from __future__"):
+                code.future[statement.text] = None
+                continue
+            for name in statement.gives:
+                code.broken.pop(name, None)
+            code.statements.append(statement)
+    imported = {name for each in code.statements if each.is_import for name in each.gives}
+    # A call of a library's function, `torch.manual_seed(0)`, is an experiment like any other call.
+    lasting = [each for each in code.statements if not (each.is_call and each.gives & imported)]
+    code.statements = _first_and_last(lasting)
+    return code
+
+
+def statements(cell: str) -> list[Statement] | Broken:
+    """The statements of one cell that can be part of a file, or why there are none."""
+    if len(cell) > MAX_CELL_CHARACTERS:
+        return Broken(frozenset(), "")
+    names = frozenset(_DEFINED.findall(cell))
+    try:
+        text = _plain(cell)
+        return list(_kept(text, ast.parse(text)))
+    except SyntaxError as error:
+        where = f", line {error.lineno} of its cell" if error.lineno else ""
+        shown = f": {error.text.strip()[:80]}" if error.text else ""
+        return Broken(names, f"{error.msg}{where}{shown}")
+    except (ValueError, RecursionError, MemoryError, RuntimeError) as error:
+        return Broken(names, f"cannot be read ({type(error).__name__})")
+
+
+def _plain(cell: str) -> str:
+    """The cell without magics: IPython turns them into calls, which are no part of a file."""
+    first, _, rest = cell.lstrip().partition("\n")
+    if first.startswith(_RUN_AS_CELLS):
+        cell = rest
+    elif first.startswith("%%"):
+        return ""
+    if not re.search(r"[%!?]", cell):
+        return cell
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    text: str = TransformerManager().transform_cell(cell)
+    return text
+
+
+def _kept(text: str, tree: ast.Module) -> Iterator[Statement]:
+    lines = text.splitlines(keepends=True)
+    for node in tree.body:
+        source = _source(text, lines, node)
+        gives = frozenset(_given(node))
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            if not getattr(node, "level", 0) and _first_package(node) not in _NOT_FOR_FILES:
+                yield Statement(source, gives, frozenset(), is_import=True)
+            continue
+        takes = _taken(source)
+        if gives and "get_ipython" not in takes:
+            yield Statement(source, gives, takes, is_call=isinstance(node, ast.Expr))
+
+
+def _taken(source: str) -> frozenset[str]:
+    """The global names that a statement reads, in functions and classes too; a function's own names are none."""
+    top = symtable.symtable(source, "cell", "exec")
+    taken = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
+    pending = top.get_children()
+    while pending:
+        table = pending.pop()
+        taken |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
+        pending += table.get_children()
+    return frozenset(taken)
+
+
+def _first_package(node: ast.Import | ast.ImportFrom) -> str:
+    name = node.names[0].name if isinstance(node, ast.Import) else node.module or ""
+    return name.split(".")[0]
+
+
+def _given(node: ast.stmt) -> Iterator[str]:
+    """Names that a statement binds at the top level, and those whose value it changes in place."""
+    if isinstance(node, ast.Expr):
+        # `table.append(row)`: a method of something that a function may read. A bare call is an experiment.
+        call = node.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            yield from _root(call.func)
+        return
+    pending: list[ast.AST] = [node]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield each.name
+        elif isinstance(each, ast.alias):
+            yield (each.asname or each.name).split(".")[0]
+        elif isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
+            yield each.id
+        elif isinstance(each, ast.Attribute | ast.Subscript) and not isinstance(each.ctx, ast.Load):
+            yield from _root(each)
+        if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            pending += ast.iter_child_nodes(each)
+
+
+def _root(node: ast.expr) -> Iterator[str]:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Name):
+        yield node.id
+
+
+def _source(text: str, lines: Sequence[str], node: ast.stmt) -> str:
+    decorators = getattr(node, "decorator_list", [])
+    if decorators:
+        first = min(each.lineno for each in decorators)
+        return "".join(lines[first - 1 : node.end_lineno]).rstrip()
+    return ast.get_source_segment(text, node) or ""
+
+
+def _first_and_last(found: Sequence[Statement]) -> list[Statement]:
+    """Of a statement that was run many times the first and the last: what lies between adds nothing."""
+    first: dict[str, int] = {}
+    for index, each in enumerate(found):
+        first.setdefault(each.text, index)
+    last = {each.text: index for index, each in enumerate(found)}
+    return [each for index, each in enumerate(found) if index in (first[each.text], last[each.text])]
+
+
+def _needed(found: Sequence[Statement], functions: Iterable[str]) -> list[Statement]:
+    """The statements that give one of the functions, or a name that one of those that are kept takes."""
+    names = set(functions)
+    kept: set[int] = set()
+    grown = True
+    while grown:
+        grown = False
+        for index, each in enumerate(found):
+            # `from x import *` may give anything.
+            if index not in kept and (each.gives & names or "*" in each.gives):
+                kept.add(index)
+                names |= each.takes
+                grown = True
+    return [each for index, each in enumerate(found) if index in kept]
