@@ -1,7 +1,8 @@
-"""Starts a worker confined, by bubblewrap or as a limited process, and watches its limits."""
+"""Starts a worker confined, by bubblewrap, as another user or as a limited process, and watches its limits."""
 
 from grader.sandbox.availability import Availability, SandboxUnavailable, available, diagnose
-from grader.sandbox.confined import Confined, Level, launch
+from grader.sandbox.confined import Confined
+from grader.sandbox.launching import Level, launch
 from grader.sandbox.limits import Limits
 
 __all__ = [

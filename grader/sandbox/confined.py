@@ -2,21 +2,16 @@
 
 import contextlib
 import os
-import socket
 import subprocess
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Literal
+from typing import IO
 
-from grader.sandbox import bubblewrap, other_user, seccomp
-from grader.sandbox.availability import available
+from grader.sandbox import bubblewrap, other_user
 from grader.sandbox.limits import Limits
-from grader.sandbox.tree import Process, Tree, adopt_orphans, lock_own_memory, resident_bytes, spawning
-
-Level = Literal["process", "user", "sandbox"]
+from grader.sandbox.tree import Process, Tree, resident_bytes, spawning
 
 # In this time a memory bomb overshoots 512 MB by 16 MB and a fork bomb reaches 140 processes.
 _LOOK_INTERVAL_S = 0.02
@@ -24,163 +19,8 @@ _LOOKS_PER_DISK_LOOK = 10
 _BWRAP_PROCESSES = 2  # bwrap outside and, inside, its process 1
 
 
-def launch(
-    level: Level,
-    *,
-    kit: Path,
-    submission: Path,
-    entry: str,
-    wire: socket.socket,
-    limits: Limits | None = None,
-    argv: Sequence[str] = (),
-    hide: Sequence[Path] = (),
-    bwrap: Path | None = None,
-    descriptors: Sequence[int] = (),
-    devices: Sequence[Path] = (),
-    variables: Mapping[str, str] | None = None,
-) -> "Confined":
-    """Start `kit/entry` as a worker and watch it.
-
-    The worker is told `--wire FD --site DIR --submission DIR --limits JSON` and then `argv`. It puts the
-    limits on itself (`worker/limits.py`), sets its own `sys.path` and speaks over FD, its only descriptor
-    beside stdin (/dev/null), stdout and stderr. `wire` is the worker's end of a socket pair; it is closed in
-    any case, so that the judge sees the end of the stream when the worker ends.
-
-    Call it from a thread that lives as long as the worker: the kernel ends the worker when the *thread* that
-    started it ends. While a worker lives this process must start no process of its own in a new session: it
-    would be taken for the worker's orphan.
-
-    Args:
-        level: "sandbox" (bubblewrap), "user" (another user; this process is root) or "process" (another process of
-            the same user, for honest code).
-        kit: folder with the worker's code, staged; seen as /kit in the sandbox.
-        submission: folder with one staged submission; seen as /submission.
-        entry: path of the script inside `kit`.
-        hide: host paths that must not be seen even where a system folder that is shown contains them. The
-            process level cannot hide anything, the user level not what is open to every user.
-        bwrap: the binary to use in place of the one that is found.
-        descriptors: more of this process's that the worker gets, under the same numbers.
-        devices: host paths of a GPU, such as /dev/nvidia0, that the worker may open; the process level has them all.
-        variables: more of the worker's environment.
-
-    Raises:
-        SandboxUnavailable: bubblewrap does not work on this machine.
-        FileNotFoundError: `kit/entry` or `submission` does not exist.
-        ValueError: `hide` names something that the worker needs.
-    """
-    limits = limits or Limits()
-    with contextlib.closing(wire):
-        for needed in (kit / entry, submission):
-            if not needed.exists():
-                raise FileNotFoundError(f"{needed}: no such file or folder, needed to start a worker")
-        adopt_orphans()
-        if level == "sandbox":
-            binary = available(bwrap).require()
-            return _launch_in_sandbox(
-                binary,
-                kit,
-                submission,
-                entry,
-                wire,
-                limits,
-                argv,
-                hide,
-                descriptors,
-                devices,
-                variables or {},
-            )
-        lock_own_memory()
-        as_whom = _launch_as_other_user if level == "user" else _launch_as_process
-        return as_whom(kit, submission, entry, wire, limits, argv, descriptors, variables or {})
-
-
-def _launch_in_sandbox(
-    binary: str,
-    kit: Path,
-    submission: Path,
-    entry: str,
-    wire: socket.socket,
-    limits: Limits,
-    argv: Sequence[str],
-    hide: Sequence[Path],
-    more_descriptors: Sequence[int],
-    devices: Sequence[Path],
-    variables: Mapping[str, str],
-) -> "Confined":
-    worker = bubblewrap.python_command(
-        str(bubblewrap.KIT / entry),
-        wire_fd=wire.fileno(),
-        site=str(bubblewrap.SITE),
-        submission=str(bubblewrap.SUBMISSION),
-        limits_json=limits.worker_json(judge_pid=None),
-    )
-    with seccomp.program_pipe() as filter_fd:
-        outside = bubblewrap.sandbox_arguments(
-            kit=kit,
-            submission=submission,
-            hide=hide,
-            disk_bytes=limits.disk_bytes,
-            seccomp_fd=filter_fd,
-            devices=devices,
-            variables=variables,
-        )
-        descriptors = [wire.fileno(), *([] if filter_fd is None else [filter_fd]), *more_descriptors]
-        return Confined([binary, *outside, *worker, *argv], descriptors, limits, home=None)
-
-
-def _launch_as_process(
-    kit: Path,
-    submission: Path,
-    entry: str,
-    wire: socket.socket,
-    limits: Limits,
-    argv: Sequence[str],
-    more_descriptors: Sequence[int],
-    variables: Mapping[str, str],
-) -> "Confined":
-    worker = bubblewrap.python_command(
-        str(kit.resolve() / entry),
-        wire_fd=wire.fileno(),
-        site=str(bubblewrap.site_packages()),
-        submission=str(submission.resolve()),
-        limits_json=limits.worker_json(judge_pid=os.getpid()),
-    )
-    home = Path(tempfile.mkdtemp(prefix="rooflab-worker-"))
-    try:
-        return Confined([*worker, *argv], [wire.fileno(), *more_descriptors], limits, home, variables)
-    except BaseException:
-        _remove(home)
-        raise
-
-
-def _launch_as_other_user(
-    kit: Path,
-    submission: Path,
-    entry: str,
-    wire: socket.socket,
-    limits: Limits,
-    argv: Sequence[str],
-    more_descriptors: Sequence[int],
-    variables: Mapping[str, str],
-) -> "Confined":
-    quarters = other_user.move_in(kit, submission)
-    worker = bubblewrap.python_command(
-        str(quarters.kit / entry),
-        wire_fd=wire.fileno(),
-        site=str(bubblewrap.site_packages()),
-        submission=str(quarters.submission),
-        limits_json=limits.worker_json(judge_pid=os.getpid()),
-    )
-    try:
-        descriptors = [wire.fileno(), *more_descriptors]
-        return Confined([*worker, *argv], descriptors, limits, quarters.home, variables, quarters)
-    except BaseException:
-        quarters.clear()
-        raise
-
-
 class Confined:
-    """One worker and everything that it starts, held to its limits by a watchdog thread; made by `launch`."""
+    """One worker and everything that it starts, held to its limits by a watchdog thread; made by `launching.launch`."""
 
     def __init__(
         self,
@@ -275,7 +115,7 @@ class Confined:
         self._watchdog.join()
         self._drain.join(timeout=1.0)
         if self._home is not None:
-            _remove(self._home)
+            remove(self._home)
         if self._quarters is not None:
             self._quarters.clear()
         if not gone:
@@ -387,7 +227,7 @@ def _folder_use(folder: Path, most_files: int) -> tuple[int, int]:
     return files, written_bytes
 
 
-def _remove(folder: Path) -> None:
+def remove(folder: Path) -> None:
     """Remove a folder that hostile code has filled: without recursion, and in spite of its permissions."""
     if not folder.exists():
         return
