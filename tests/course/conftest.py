@@ -82,8 +82,11 @@ class Course:
 
 def run(folder: Path, *command: str) -> Ran:
     """Run a command of the environment of this Python."""
-    program = Path(sys.executable).parent / command[0]
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "LANG") if name in os.environ}
+    programs = Path(sys.executable).parent
+    program = programs / command[0]
+    kept = {name: os.environ[name] for name in ("HOME", "TMPDIR", "LANG") if name in os.environ}
+    # As in an activated environment: nbgrader looks for alembic on the PATH when it makes its database.
+    kept["PATH"] = f"{programs}:{os.environ['PATH']}"
     ended = subprocess.run(
         [str(program), *command[1:]],
         cwd=folder,
