@@ -6,6 +6,7 @@ atheris, where it is installed, changes bytes, led by coverage. Exit code 1 when
 
 import argparse
 import collections
+import os
 import random
 import subprocess
 import sys
