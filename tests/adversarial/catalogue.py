@@ -77,7 +77,7 @@ TIMED: dict[str, dict[int, str]] = {
     },
     "honest": {6: "a joined side stream", 11: "faster than the baseline"},
 }
-"""What is about the clock of a GPU, which `grader.clock` and its tests are for: no case here can show it."""
+"""What is about the clock of a GPU: the cases are in `clock_cases` and `gpu_cases`, with tests of their own."""
 
 
 def numbers_of(case: str, honest: bool) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ atheris, where it is installed, changes bytes, led by coverage. Exit code 1 when
 
 import argparse
 import collections
+import os
 import random
 import subprocess
 import sys
@@ -52,9 +53,9 @@ def main() -> int:
                 "tests.fuzz.bytewise",
                 f"-max_total_time={told.seconds_of_atheris}",
             ]
-            done = subprocess.run(
-                [*command, "-max_len=4096", f"-seed={told.seed}", f"-artifact_prefix={folder}/"]
-            )
+            more = ["-max_len=4096", f"-seed={told.seed}", f"-artifact_prefix={folder}/"]
+            # Its corpus lies in this run's folder, for libFuzzer ends without tidying up.
+            done = subprocess.run([*command, *more], env={**os.environ, "TMPDIR": folder})
             if done.returncode:
                 broken["atheris"] = "its input is printed above"
     return 1 if broken else 0
