@@ -146,4 +146,21 @@ def regrade(
     raise typer.Exit(appeals.regrade(course, write, jobs))
 
 
-WORDS = (notebooks, collect, show, replay, override, regrade)
+def gradescope_zip(
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="memory, say.")],
+    out: Annotated[Path, typer.Option("--out", metavar="ZIP", help="Where to.")],
+    solutions: Annotated[
+        Path | None,
+        typer.Option(
+            "--solutions", metavar="DIR", help="Solutions and hidden tests, where they are kept apart."
+        ),
+    ] = None,
+) -> None:
+    """Write a complete Gradescope autograder of one assignment, which says how far it confines a submission."""
+    from grader.cli import instructors_kit
+    from grader.commands.gradescope_zip import run
+
+    raise typer.Exit(run(instructors_kit(solutions), assignment, out))
+
+
+WORDS = (notebooks, collect, show, replay, override, regrade, gradescope_zip)
