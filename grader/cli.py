@@ -133,7 +133,7 @@ def grade(
     from grader.commands.grade import run
 
     if not submissions or out is None:
-        raise BadInput("grade: name submissions and --out DIR, or --gradebook COURSE_DIR")
+        raise BadInput(courses.what_is_missing(submissions))
     kit = instructors_kit(solutions)
     raise typer.Exit(run(kit, submissions, out, _exercises(only), isolation, jobs, seed_file))
 

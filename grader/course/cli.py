@@ -24,6 +24,13 @@ GradebookOption = Annotated[
 ]
 
 
+def what_is_missing(submissions: Sequence[Path] | None) -> str:
+    """Of `grader grade` without a course."""
+    if submissions:
+        return "missing option '--out'; grader grade --help shows how it goes"
+    return "missing argument 'SUBMISSION...' and '--out', or '--gradebook'; grader grade --help shows how it goes"
+
+
 def into_gradebook(
     directory: Path, submissions: Sequence[Path], jobs: int | None, other_options: Mapping[str, object]
 ) -> int:
