@@ -151,7 +151,7 @@ def grade(
     from grader.commands.grade import Timed, run
 
     if not submissions or out is None:
-        raise BadInput("grade: name submissions and --out DIR, or --gradebook COURSE_DIR")
+        raise BadInput(courses.what_is_missing(submissions))
     kit = instructors_kit(solutions)
     timed = Timed(accept_unmeasured, alone) if timing else None
     raise typer.Exit(run(kit, submissions, out, _exercises(only), isolation, jobs, seed_file, timed))

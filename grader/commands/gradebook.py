@@ -105,7 +105,8 @@ def _enter(
         else:
             write_files_page(course, each.grading, cells)
             shown.append(each.item.student)
-    side_by_side(course, name, notebooks, jobs)
+    for problem in side_by_side(course, name, notebooks, jobs):
+        print(f"graded, without a page: {problem}", file=sys.stderr)
     feedback(course, name, shown)
 
 

@@ -24,6 +24,13 @@ GradebookOption = Annotated[
 ]
 
 
+def what_is_missing(submissions: Sequence[Path] | None) -> str:
+    """Of `grader grade` without a course."""
+    if submissions:
+        return "missing option '--out'; grader grade --help shows how it goes"
+    return "missing argument 'SUBMISSION...' and '--out', or '--gradebook'; grader grade --help shows how it goes"
+
+
 def into_gradebook(
     directory: Path, submissions: Sequence[Path], jobs: int | None, other_options: Mapping[str, object]
 ) -> int:
@@ -146,4 +153,21 @@ def regrade(
     raise typer.Exit(appeals.regrade(course, write, jobs))
 
 
-WORDS = (notebooks, collect, show, replay, override, regrade)
+def gradescope_zip(
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="memory, say.")],
+    out: Annotated[Path, typer.Option("--out", metavar="ZIP", help="Where to.")],
+    solutions: Annotated[
+        Path | None,
+        typer.Option(
+            "--solutions", metavar="DIR", help="Solutions and hidden tests, where they are kept apart."
+        ),
+    ] = None,
+) -> None:
+    """Write a complete Gradescope autograder of one assignment, which says how far it confines a submission."""
+    from grader.cli import instructors_kit
+    from grader.commands.gradescope_zip import run
+
+    raise typer.Exit(run(instructors_kit(solutions), assignment, out))
+
+
+WORDS = (notebooks, collect, show, replay, override, regrade, gradescope_zip)

@@ -18,32 +18,35 @@ from grader.refusal import BadInput
 MAX_SHOWN_BYTES = 200_000
 
 
-def side_by_side(course: Course, name: str, students: Sequence[str], jobs: int) -> None:
+def side_by_side(course: Course, name: str, students: Sequence[str], jobs: int) -> list[str]:
     """Have nbgrader write `autograded/` and `feedback/` of notebooks whose grades are in the ledger.
 
     A process each core: nbgrader's converters take two seconds a student, and its gradebook bears several at once.
 
-    Raises:
-        BadInput: nbgrader could not; its reason is in the message.
+    Returns:
+        A line for each student whose notebook nbgrader does not take; the grade stands.
     """
     shares = [share for index in range(jobs) if (share := students[index::jobs])]
     if len(shares) < 2:
-        for share in shares:
-            _notebook_pages(course.root, name, share)
-        return
+        return [line for share in shares for line in _notebook_pages(course.root, name, share)]
     with ProcessPoolExecutor(len(shares), mp_context=get_context("spawn")) as pool:
-        for ended in [pool.submit(_notebook_pages, course.root, name, share) for share in shares]:
-            ended.result()
+        running = [pool.submit(_notebook_pages, course.root, name, share) for share in shares]
+        return [line for each in running for line in each.result()]
 
 
-def _notebook_pages(root: Path, name: str, students: Sequence[str]) -> None:
+def _notebook_pages(root: Path, name: str, students: Sequence[str]) -> list[str]:
     from grader.course.grading import course_here
 
     api = _api(course_here(root))
+    problems = []
     for student in students:
-        # Our preprocessors find the grade made.
-        _done(api.autograde(name, student, force=True, create=True), f"{student}: autograde")
-        _done(api.generate_feedback(name, student, force=True), f"{student}: feedback")
+        try:
+            # Our preprocessors find the grade made.
+            _done(api.autograde(name, student, force=True, create=True), f"{student}: autograde")
+            _done(api.generate_feedback(name, student, force=True), f"{student}: feedback")
+        except BadInput as problem:  # what one student sent stops nobody's page but their own
+            problems.append(str(problem))
+    return problems
 
 
 def feedback(course: Course, name: str, students: Iterable[str]) -> None:
