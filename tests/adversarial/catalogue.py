@@ -66,18 +66,21 @@ HONEST: dict[int, tuple[str, tuple[str, ...]]] = {
     12: ("Windows line ends, a mark, tabs, a main block", ("honest_text", "honest_layouts")),
 }
 
-TIMED: dict[str, dict[int, str]] = {
+TIMED: dict[str, dict[int, tuple[str, tuple[str, ...]]]] = {
     "attack": {
-        28: "patches the clock",
-        29: "returns before the work is done",
-        30: "memoises by address, content or call",
-        31: "does all the work in the first timed call",
-        32: "changes once timing starts",
-        34: "says done and goes on writing",
+        28: ("patches the clock", ("timer_patch", "cuda_clock_patch")),
+        29: ("returns before the work is done", ("side_stream", "cuda_side_stream")),
+        30: ("memoises by address, content or call", ("cached_answers",)),
+        31: ("does all the work in the first timed call", ("batch_skip",)),
+        32: ("changes once timing starts", ("warmup_sleeper",)),
+        34: ("says done and goes on writing", ("early_done",)),
     },
-    "honest": {6: "a joined side stream", 11: "faster than the baseline"},
+    "honest": {
+        6: ("a joined side stream", ("honest_on_the_clock", "cuda_joined_stream")),
+        11: ("faster than the baseline", ("honest_on_the_clock",)),
+    },
 }
-"""What is about the clock of a GPU: the cases are in `clock_cases` and `gpu_cases`, with tests of their own."""
+"""What is about the clock: the cases are in `clock_cases` and `gpu_cases`, with tests of their own."""
 
 
 def numbers_of(case: str, honest: bool) -> tuple[int, ...]:

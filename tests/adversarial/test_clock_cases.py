@@ -5,13 +5,15 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import available
+from tests.adversarial import catalogue
 from tests.adversarial.case import Case, Variant, load_cases
 from tests.adversarial.clock import grade_on_a_core
 from tests.adversarial.grading import id_of, problems
 
 pytestmark = pytest.mark.clock
 
-CASES = load_cases(Path(__file__).parent / "clock_cases")
+HERE = Path(__file__).parent
+CASES = load_cases(HERE / "clock_cases")
 EACH = [pytest.param(case, variant, id=id_of(case, variant)) for case in CASES for variant in case.variants]
 
 
@@ -31,6 +33,13 @@ def test_becomes_what_the_case_says(timed, case: Case, variant: Variant) -> None
     if not case.honest and _undecided(row):  # on a busy machine: pending, so the attack gained nothing
         found = [each for each in found if each.startswith("earned")]
     assert found == []
+
+
+def test_every_attack_on_the_clock_of_the_list_has_a_file():
+    named = {name for kind in catalogue.TIMED.values() for _, names in kind.values() for name in names}
+    there = {path.stem for folder in ("clock_cases", "gpu_cases") for path in (HERE / folder).glob("*.py")}
+    assert named <= there
+    assert set(catalogue.TIMED["attack"]) == {28, 29, 30, 31, 32, 34}
 
 
 def _undecided(row) -> bool:
