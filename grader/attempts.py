@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 
+from grader.checks.scoring import score
 from grader.clock.verdict import TimingVerdict
 from grader.report import CheckResult, GradeReport, Outcome
+from specs.assignment import assignment
 
 
 def to_be_timed_again(report: GradeReport, timed_here: bool) -> tuple[str, ...]:
@@ -33,6 +35,22 @@ def earlier_verdicts(report: GradeReport | None, exercises: Iterable[str]) -> di
         for check in exercise.checks
         if check.timing is not None
     }
+
+
+def with_what_was_decided(before: GradeReport, now: GradeReport, again: Iterable[str]) -> GradeReport:
+    """The report of a further attempt, in which what an earlier one had decided stays: a cheat gets no second try."""
+    repeated = {exercise.id: exercise for exercise in before.exercises if exercise.id in set(again)}
+    exercises = []
+    for exercise in now.exercises:
+        earlier = repeated.get(exercise.id)
+        decided = {} if earlier is None else {c.name: c for c in earlier.checks if not c.outcome.pending}
+        if decided:
+            name, _, short = exercise.id.partition(".")
+            spec = assignment(name)
+            checks = tuple(decided.get(check.name, check) for check in exercise.checks)
+            exercise = score(spec, spec.exercise(short), checks)
+        exercises.append(exercise)
+    return now.model_copy(update={"exercises": tuple(exercises)})
 
 
 def for_staff(report: GradeReport) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
 
-from grader.attempts import earlier_verdicts, to_be_timed_again
+from grader.attempts import earlier_verdicts, to_be_timed_again, with_what_was_decided
 from grader.audit import audited
 from grader.checks.verdicts import environment
 from grader.clock.grading import ATTEMPTS
@@ -162,6 +162,7 @@ def _grade_one(
     staged = stage(path, order.kit.editable(), scratch / "staged")
     before = _existing(report_path)
     earlier: dict[str, TimingVerdict] = {}
+    again: tuple[str, ...] = ()
     if before is not None and _up_to_date(before, staged, current, order):
         again = to_be_timed_again(before, order.clock is not None)
         if not again:
@@ -174,10 +175,14 @@ def _grade_one(
     if report.error and running.over:
         return Row(name, None, f"{name}: interrupted")
     if before is not None and _same_conditions(before, staged.sha256, current):
+        if report.error and again:
+            return Row(
+                name, before, f"{note_on(before)}; could not be timed again: {report.error}".lstrip("; ")
+            )
         if report.error:  # what was found out before still holds, and stays
             return Row(name, report, note_on(report))
         if order.only:
-            report = _merged(before, report)
+            report = _merged(before, with_what_was_decided(before, report, again))
     report = report.model_copy(update={"review": audited(staged.root, staged.files)})
     write_report(report, report_path)
     shutil.rmtree(scratch, ignore_errors=True)
@@ -224,7 +229,8 @@ def _up_to_date(before: GradeReport, staged: StagedSubmission, current: Environm
     wanted = order.only or {
         f"{name}.{exercise.id}" for name, spec in order.kit.available().items() for exercise in spec.exercises
     }
-    if any(check.outcome == "grader_error" for exercise in before.exercises for check in exercise.checks):
+    checks = [check for exercise in before.exercises for check in exercise.checks]
+    if any(check.outcome == "grader_error" and check.timing is None for check in checks):
         return False
     return graded.issuperset(wanted)
 

@@ -5,6 +5,7 @@ killed, the judge ends too and takes its workers along.
 """
 
 import json
+import math
 import os
 import sys
 import threading
@@ -52,6 +53,8 @@ class Task(BaseModel):
     accept_unmeasured: bool = False
     alone: bool = False
     """Whether the instructor vouches that nobody else is on the GPU, where that cannot be seen."""
+    wait_s: float = math.inf
+    """How long to wait at most for a GPU that another run holds."""
     earlier: dict[str, TimingVerdict] = {}
     """What was found out about the speed before, by the check's name."""
 
@@ -124,6 +127,7 @@ def _timer(task: Task, view: Path) -> Timer | None:
             earlier=task.earlier,
             accept_unmeasured=task.accept_unmeasured,
             alone=task.alone,
+            wait_s=task.wait_s,
         )
     except DeviceError as error:
         return Untimed(str(error))

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.clock.grading import SUBMISSION_BUDGET_S
 from grader.clock.lock import FOLDER_VARIABLE
 from grader.clock.verdict import TimingVerdict
 from grader.intake import StagedSubmission
@@ -21,6 +20,9 @@ from grader.report import Environment, GradeReport, ReportUnreadable, Submission
 from grader.sandbox import Level
 
 _JUDGE_START_S = 60.0
+_RUN_S = 15 * 60.0
+"""For which one submission can hold a GPU at the most: starts, pools and answers of both directions in the longest time
+that they are given. What is honest takes a minute or two. A judge waits until every other one had it so long."""
 _OF_THE_GPU = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", FOLDER_VARIABLE)
 """Variables that say which card there is, and where it is locked."""
 
@@ -74,6 +76,7 @@ def run_judge(
         clock=order.clock,
         accept_unmeasured=order.accept_unmeasured,
         alone=order.alone,
+        wait_s=_RUN_S * max(1, order.jobs),
         earlier=dict(earlier),
     )
     limit_s = _JUDGE_START_S + sum(
@@ -81,8 +84,8 @@ def run_judge(
         for name, spec in order.kit.available().items()
         if name in order.assignments
     )
-    if order.clock is not None:  # for the card it may have to wait until every other judge had it
-        limit_s += SUBMISSION_BUDGET_S * max(1, order.jobs)
+    if order.clock is not None:
+        limit_s += task.wait_s + _RUN_S
     with log.open("wb") as stream:
         judge = subprocess.Popen(
             [sys.executable, "-P", "-m", "grader.judge"],

@@ -178,6 +178,8 @@ class Submission:
                 f"needs a GPU, to time {len(shapes)} shape{'s' * (len(shapes) != 1)} in an official run: "
                 "the points stay pending"
             )
+        # Its other workers would run on meanwhile: they end, and start again where a later check needs one.
+        self.runner.close()
         try:
             self.timing = self._timer.time(spec, exercise, file, function, direction, self._check)
         except (Crashed, TimedOut, Tampered) as death:

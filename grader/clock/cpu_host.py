@@ -4,6 +4,7 @@ What it says of a submission is no grade: there is no threshold for it in the sp
 the clock, use it.
 """
 
+import math
 import platform
 import time
 from collections.abc import Collection
@@ -43,9 +44,9 @@ class CpuHost:
         """The cores' make."""
         return {"gpu": self.gpu.name, "card": f"cores of {platform.machine()}"}
 
-    def exclusive(self) -> AbstractContextManager[None]:
+    def exclusive(self, wait_s: float = math.inf) -> AbstractContextManager[None]:
         """One run at a time on the machine's cores."""
-        return card_lock("cores")
+        return card_lock("cores", wait_s=wait_s)
 
     def sample(self, ours: Collection[int]) -> Sample:
         """Both clocks; the witness is not slewed by the time service. No other process counts as a neighbour."""

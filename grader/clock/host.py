@@ -1,5 +1,6 @@
 """The machine under a timing run: its clocks and its cache. `cpu_host` is one without a GPU, `nvml_host` one with."""
 
+import math
 from collections.abc import Collection
 from contextlib import AbstractContextManager
 from typing import Protocol
@@ -19,8 +20,8 @@ class Host(Protocol):
     def fingerprint(self) -> dict[str, str]:
         """What a verdict says of the device: `gpu` as specs/gpus.yaml names it, and what tells it from others."""
 
-    def exclusive(self) -> AbstractContextManager[None]:
-        """Hold it for one run at a time, waiting for whoever has it.
+    def exclusive(self, wait_s: float = math.inf) -> AbstractContextManager[None]:
+        """Hold it for one run at a time, waiting at most so long for whoever has it.
 
         Raises:
             DeviceError: it cannot be held.

@@ -27,6 +27,8 @@ CLOCK_TOLERANCE = 1e-3
 WARM_UP_CALLS = 3
 """Before a side's first block of a shape: compiles, allocates, autotunes."""
 
+LOUD = 0.5
+"""Share of the baseline's call above which an empty one says little: where both are alike, noise decides."""
 ALONE_CALLS = 20
 """Of the baseline before the submission runs: their median has an interval from 15 on, as levels are here."""
 
@@ -49,6 +51,8 @@ class WarmUp(NamedTuple):
 
     alone_s: tuple[float, ...]
     """Calls of the baseline before the submission was ever run, the empty call taken off; none if troubled."""
+    trouble: str
+    """Why there are none; "" where there are."""
     baseline_cost_s: float
     """For which a call holds the device: its inputs, the flush and the check included."""
 
@@ -92,8 +96,8 @@ class Interleaved:
         began_s = self._last.witness_s
         times = self._block("baseline", shape, ALONE_CALLS)
         cost_s = (self._last.witness_s - began_s) / ALONE_CALLS
-        troubled = before.trouble or self._last.trouble
-        return WarmUp(() if troubled else tuple(time_s - empty_s for time_s in times), cost_s)
+        trouble = before.trouble or self._last.trouble
+        return WarmUp(() if trouble else tuple(time_s - empty_s for time_s in times), trouble, cost_s)
 
     def warm_up_submission(self, shape: TimedShape) -> float:
         """Let the submission compile and tune itself; for how many seconds its last call held the device.
@@ -125,8 +129,10 @@ class Interleaved:
             logs[side] += (math.log(median_s) if median_s > 0 else -math.inf) / 2
             times[side].extend(block)
         trouble = next((each for each in troubles if each), "")
-        if not trouble and math.isinf(logs["baseline"]):
-            trouble = "an empty call took as long as the baseline"  # the judge's machine was busy with something else
+        # The judge's machine was busy with something else; of a side that took nothing in quiet the floor speaks.
+        loud = empty_s > LOUD * median(times["baseline"])
+        if not trouble and (math.isinf(logs["baseline"]) or (loud and math.isinf(logs["submission"]))):
+            trouble = "an empty call took as long as the work"
         return Quad(
             logs["submission"] - logs["baseline"] if math.isfinite(logs["baseline"]) else math.nan,
             median(times["baseline"]),

@@ -15,6 +15,7 @@ Not run on a GPU yet: the tests have an NVML of their own. What a sample costs o
 """
 
 import contextlib
+import math
 import os
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -91,7 +92,9 @@ class NvmlHost:
         return {"gpu": self.gpu.name, "card": card.name, "uuid": card.uuid, "driver": card.driver}
 
     @contextlib.contextmanager
-    def exclusive(self, say: Callable[[str], None] = lambda _: None) -> Iterator[None]:
+    def exclusive(
+        self, wait_s: float = math.inf, say: Callable[[str], None] = lambda _: None
+    ) -> Iterator[None]:
         """As `Host.exclusive`, for this card: its lock, then a CUDA context and twice its L2 of memory.
 
         A process that waits holds nothing of the card, and one that is done gives its memory back; the context, a few
@@ -100,7 +103,7 @@ class NvmlHost:
         Raises:
             DeviceError: the lock is no lock, the card is not CUDA's first, or there is no room.
         """
-        with card_lock(self.card.uuid, say=say):
+        with card_lock(self.card.uuid, wait_s=wait_s, say=say):
             self._errors = driver.uncorrected_errors(self._nvml, self._handle) or 0
             self._empty = self._take(self.card)
             try:

@@ -1,5 +1,6 @@
 """Opens what a timing run needs: a GPU of this machine or its cores, and both sides of the run."""
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,6 +26,7 @@ def open_timer(
     earlier: Mapping[str, TimingVerdict] | None = None,
     accept_unmeasured: bool = False,
     alone: bool = False,
+    wait_s: float = math.inf,
     plan: Plan | None = None,
 ) -> Timer | None:
     """A timer for one submission; None where there is no GPU after all.
@@ -33,6 +35,7 @@ def open_timer(
         sides: both processes; which device they get is set here.
         earlier: verdicts of earlier attempts, by the check's name.
         accept_unmeasured: whether a threshold that nobody has measured decides points.
+        wait_s: how long to wait at most for a card that another run holds.
         alone: whoever starts the run vouches that nobody else is on the card, where that cannot be seen.
 
     Raises:
@@ -45,7 +48,7 @@ def open_timer(
             return None
         sides = shown_only(sides, card)
         host = NvmlHost(card, alone=alone, family=os.getppid())  # the grader, which starts all judges
-    return Timer(host, sides, earlier or {}, accept_unmeasured, plan or Plan())
+    return Timer(host, sides, earlier or {}, accept_unmeasured, plan or Plan(), wait_s)
 
 
 def shown_only(sides: Sides, card: nvml.Card) -> Sides:

@@ -21,6 +21,7 @@ LOAD_S = 120.0
 """Importing the file, CUDA's start included."""
 STAGE_S = 20.0
 """Taking a pool, or handing an output over."""
+_MOST_OUTPUTS = 16
 _DTYPES = {str(each).removeprefix("torch."): each for each in (torch.float32, torch.float16, torch.bfloat16)}
 
 
@@ -140,7 +141,9 @@ class TimedWorker:
                 symptom="timed.wrong",
             )
         found, start = [], 0
-        for each in listed if isinstance(listed, list) else [None]:
+        if not isinstance(listed, list) or len(listed) > _MOST_OUTPUTS:
+            raise _wrong_form()
+        for each in listed:
             dtype, shape = _described(each, which)
             count = 1
             for length in shape:
@@ -150,7 +153,10 @@ class TimedWorker:
                 raise _wrong_form()
             raw = self._shared.read(start, size)
             tensor = torch.frombuffer(raw, dtype=dtype) if size else torch.zeros(0, dtype=dtype)
-            found.append(tensor.view(shape).to(self._device))
+            try:
+                found.append(tensor.view(shape).to(self._device))
+            except RuntimeError:  # lengths of which one is 0 and the others beyond what has strides
+                raise _wrong_form() from None
             start += size
         return tuple(found)
 
@@ -185,7 +191,7 @@ def _described(listed: Any, which: str) -> tuple[torch.dtype, tuple[int, ...]]:
     lengths = listed[1]
     if not isinstance(lengths, list) or len(lengths) > 8:
         raise _wrong_form()
-    if not all(isinstance(length, int) and 0 <= length < 1 << 31 for length in lengths):
+    if not all(type(length) is int and 0 <= length < 1 << 31 for length in lengths):
         raise _wrong_form()
     return _DTYPES[listed[0]], tuple(lengths)
 

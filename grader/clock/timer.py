@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import torch
+
 from grader.calls.faults import Fault, NeedsGpu
 from grader.calls.official import stage_baseline
 from grader.calls.runner import Lane, Request
@@ -63,6 +65,8 @@ class Timer:
     accept_unmeasured: bool = False
     """Whether a threshold that nobody has measured on such a card decides points: the instructor's choice."""
     plan: Plan = field(default_factory=Plan)
+    wait_s: float = math.inf
+    """How long to wait at most for a card that another run holds."""
     order: Callable[[], random.Random] = random.SystemRandom
     """Draws secret inputs and the secret order."""
 
@@ -90,7 +94,10 @@ class Timer:
         request = Request(spec.name, file, function)
         # The budget is the submission's: a direction gets its shapes' share of it.
         share = len(shapes) / len(timing.shapes)
-        plan = self.plan.model_copy(update={"budget_s": self.plan.budget_s * share})
+        # So are the odds of an error: both directions together have those of the plan.
+        plan = self.plan.model_copy(
+            update={"budget_s": self.plan.budget_s * share, "alpha": self.plan.alpha * share}
+        )
         attempt = before.attempt + 1 if before is not None else 1
         verdict = self._graded(exercise, timing, threshold, shapes, request, plan, attempt)
         return verdict.model_copy(update={"fingerprint": self._fingerprint(timing)})
@@ -114,7 +121,7 @@ class Timer:
     ) -> TimingVerdict:
         try:
             with (
-                self.host.exclusive(),
+                self.host.exclusive(self.wait_s),
                 Run(self.host, self.sides, timing.baseline, request, shapes, self.order()) as run,
             ):
                 return grade(
@@ -159,22 +166,24 @@ class Run:
     ) -> None:
         self._host, self._sides, self._baseline, self._request = host, sides, baseline, request
         self._shapes, self._order = shapes, order
-        self._memories: list[SharedMemory] = []
-        self._workers: list[TimedWorker] = []
+        self._open = contextlib.ExitStack()
 
     def __enter__(self) -> "Run":
         return self
 
     def __exit__(self, *_: object) -> None:
-        for worker in self._workers:
-            worker.close()
-        for memory in self._memories:
-            memory.close()
+        with contextlib.suppress(
+            RuntimeError
+        ):  # a process that the kernel keeps: what was found out still counts
+            self._open.close()
 
     def device(self, own_kernels: bool, budget_s: float = math.inf) -> TwoWorkers:
-        """Start both sides and give them the pools."""
+        """Start the baseline and give it the pools; the submission's side starts when it is first called."""
         sides, device = self._sides, self._host.device
-        pools = draw_pools(self._shapes, device)
+        try:
+            pools = draw_pools(self._shapes, device)
+        except torch.OutOfMemoryError as error:
+            raise OutOfMemory(f"the judge found no memory on the GPU for the inputs ({error})") from None
         folder = sides.scratch / f"baseline-{secrets.token_hex(4)}"
         view, root = stage_baseline(sides.kit_view, folder, self._baseline, self._request)
         try:
@@ -182,20 +191,26 @@ class Run:
             baseline.give_pools(pools)
         except Fault as fault:
             raise of_the_baseline(fault) from None
-        submission = self._start(sides.kit_view, sides.submission, sides.hide)
-        try:
-            submission.give_pools(pools)
-        except Fault as fault:
-            if out_of_memory(fault):
-                raise OutOfMemory("there is no room on the GPU for the inputs of both sides") from None
-            raise
+
+        def start_submission() -> TimedWorker:
+            try:
+                submission = self._start(sides.kit_view, sides.submission, sides.hide)
+                submission.give_pools(pools)
+            except Fault as fault:
+                if out_of_memory(fault):
+                    raise OutOfMemory("there is no room on the GPU for the inputs of both sides") from None
+                raise
+            return submission
+
         trusted = in_pytorch() if device == "cpu" else in_triton()
         workloads = {shape.label: AttentionWorkload(shape, pools, trusted) for shape in self._shapes}
-        return TwoWorkers(self._host, baseline, submission, workloads, self._order, own_kernels, budget_s)
+        return TwoWorkers(
+            self._host, baseline, start_submission, workloads, self._order, own_kernels, budget_s
+        )
 
     def _start(self, view: Path, root: Path, hide: Sequence[Path]) -> TimedWorker:
         memory = SharedMemory(max(map(_output_bytes, self._shapes)))
-        self._memories.append(memory)
+        self._open.callback(memory.close)
         lane: Lane = "timed"
 
         def start(descriptor: int) -> Worker:
@@ -214,7 +229,7 @@ class Run:
 
         device = self._host.device
         worker = TimedWorker(start, self._request, memory, device, "cpu" if device == "cpu" else "cuda:0")
-        self._workers.append(worker)
+        self._open.callback(worker.close)
         return worker
 
 

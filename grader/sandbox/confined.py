@@ -98,6 +98,10 @@ class Confined:
         """Let the whole tree run on."""
         self._tree.resume()
 
+    def cpu_s(self) -> float:
+        """CPU seconds that the whole tree has used so far; of those that are paused it does not grow."""
+        return self._tree.cpu_s(self._tree.look())
+
     def processes(self) -> tuple[int, ...]:
         """Process numbers of the whole tree."""
         return tuple(process.pid for process in self._tree.look())

@@ -36,6 +36,7 @@ class Process:
     session: int
     started: int
     zombie: bool
+    """Ended with all its threads, and not waited for."""
     stopped: bool
     """By a signal, until another one lets it go on."""
     resident_bytes: int
@@ -57,17 +58,34 @@ def look_up(pid: int) -> Process | None:
     field = text[text.rindex(b")") + 2 :].split()
     if field[0] == b"X":
         return None
+    threads = int(field[17])
+    living = field
+    if field[0] == b"Z" and threads > 1:
+        # Its first thread has ended and others go on: it runs, and what it uses stands with one of them.
+        living = _thread_that_lives(pid) or field
     return Process(
         pid=pid,
         parent_pid=int(field[1]),
         session=int(field[3]),
         started=int(field[19]),
-        zombie=field[0] == b"Z",
-        stopped=field[0] == b"T",
-        resident_bytes=int(field[21]) * _PAGE_BYTES,
-        threads=int(field[17]),
+        zombie=living[0] == b"Z",
+        stopped=living[0] in (b"T", b"t"),
+        resident_bytes=int(living[21]) * _PAGE_BYTES,
+        threads=threads,
         cpu_s=sum(map(int, field[11:15])) / _TICKS_PER_S,
     )
+
+
+def _thread_that_lives(pid: int) -> list[bytes] | None:
+    """The fields of proc(5), from the third on, of a thread that has not ended; None where all have."""
+    with contextlib.suppress(OSError, ValueError):  # the process, or a thread, ends meanwhile
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:
+                text = file.read()
+            field = text[text.rindex(b")") + 2 :].split()
+            if field[0] not in (b"Z", b"X"):
+                return field
+    return None
 
 
 def _look_up_portably(pid: int) -> Process | None:
@@ -273,6 +291,7 @@ class Tree:
             if pid:
                 self._buried += 1
                 self._buried_cpu_s += usage.ru_utime + usage.ru_stime
+            return bool(pid)
         return True
 
 

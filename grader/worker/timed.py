@@ -1,9 +1,10 @@
 """The worker's side of a timed call: stage, call between the judge's ticks, hand over what came out.
 
-Nothing here is trusted. The judge's clock runs from its sending of a request to the arrival of the sketch, which
-nobody can make who does not have the output (see `windows`); the output itself is compared afterwards. So code of the
-submission that changes this module gains nothing by it: not by a patched clock, for none is read here, and not by an
-early answer, for it would be a wrong one.
+No time and no output that comes from here is believed. The judge's clock runs from its sending of a request to the
+arrival of the sketch, which nobody can make who does not have the output (see `windows`); the output itself is compared
+afterwards. Code of the submission that changes this module gains no time by it: not by a patched clock, for none is
+read here, and not by an early answer, for it would be a wrong one. What it can do is hide which of PyTorch's operations
+it used: those are reported from here, and a thread that was started before, a CUDA graph or ctypes is not seen at all.
 """
 
 import mmap
@@ -27,6 +28,7 @@ class Desk:
         self._memory = None if shared is None else torch.frombuffer(mmap.mmap(shared, 0), dtype=torch.uint8)
         self._watched = watched
         self._device = "cpu"
+        self._pinned = False
         self._pools: dict[str, Tensor] = {}
         self._kept: dict[str, Tensor] = {}
         self._value: Any = None
@@ -35,6 +37,7 @@ class Desk:
     def stage(self, tensors: Mapping[str, Tensor], device: str, pools: bool) -> None:
         """Bring tensors to the device; pools stay for the worker's life, others until one of the same name."""
         self._device = device
+        self._pin()
         staged = {name: tensor.to(device) for name, tensor in tensors.items()}
         (self._pools if pools else self._kept).update(staged)
         self._finish()
@@ -66,6 +69,12 @@ class Desk:
             start += raw.numel()
         self._finish()
         return {"outputs": [[str(each.dtype).removeprefix("torch."), list(each.shape)] for each in outputs]}
+
+    def _pin(self) -> None:
+        """Have the GPU copy outputs straight into the shared memory. Not run on a GPU yet; it works unpinned too."""
+        if self._device != "cpu" and self._memory is not None and not self._pinned:
+            self._pinned = True
+            torch.cuda.cudart().cudaHostRegister(self._memory.data_ptr(), self._memory.numel(), 0)
 
     def _finish(self) -> None:
         if self._device != "cpu":

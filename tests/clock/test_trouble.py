@@ -45,7 +45,7 @@ TROUBLES = {
     "an empty call as long as the baseline": (
         Truth(baseline_s=1e-9),
         "grader_error",
-        "nothing can be measured",
+        "its clock or its data sheet is wrong",
     ),
     "a baseline below the floor": (Truth(baseline_s=1e-4), "grader_error", "its clock or its data sheet"),
 }

@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.clock
 
-from grader.calls.faults import CheckFailed, Crashed, NeedsGpu, Raised  # noqa: E402 - after the skip
+from grader.calls.faults import CheckFailed, Crashed, NeedsGpu, Raised, Tampered  # noqa: E402 - after the skip
 from grader.calls.runner import Request  # noqa: E402
 from grader.clock.cpu_host import CpuHost  # noqa: E402
 from grader.clock.device import DeviceLost, OutOfMemory  # noqa: E402
@@ -20,7 +20,7 @@ from specs.assignment import assignment  # noqa: E402
 from specs.timing import Threshold, TimedShape, Timing  # noqa: E402
 
 SHAPE = TimedShape(
-    direction="forward", batch=1, heads=2, kv_heads=2, tokens=128, head_dim=32, causal=False, dtype="fp32"
+    direction="forward", batch=1, heads=4, kv_heads=4, tokens=256, head_dim=32, causal=False, dtype="fp32"
 )
 CURVE = Threshold(full_ratio=50.0, zero_ratio=100.0, provenance="made up: whatever is right earns")
 RIGHT = """
@@ -77,14 +77,81 @@ def ask(timer, exercise):
 
 def test_the_submission_stands_still_while_the_baseline_is_timed(running):
     device = running()
-    submission = device._submission.worker.confined
     device.time_block("submission", SHAPE, 2)
+    submission = device._submission.worker.confined
     assert not look_up(submission.pid).stopped
     for what in ("baseline", "empty"):
         device.time_block(what, SHAPE, 2)
         assert look_up(submission.pid).stopped
     device.time_block("submission", SHAPE, 1)
     assert not look_up(submission.pid).stopped
+
+
+def test_nothing_of_the_submission_runs_before_the_baseline_was_timed_alone(running):
+    device = running("raise SystemExit\n")
+    device.time_block("baseline", SHAPE, 2)
+    device.time_block("empty", SHAPE, 2)
+    assert device._submission is None
+    with pytest.raises(Raised, match=r"forward\.py cannot be imported"):
+        device.time_block("submission", SHAPE, 1)
+
+
+WAKES_ITSELF = """
+import ctypes, signal, struct, threading, time
+
+signal.signal(signal.SIGCONT, lambda *_: None)
+libc = ctypes.CDLL(None, use_errno=True)
+event = struct.pack("=qiiq40x", 0, signal.SIGCONT, 0, 0)
+timer = ctypes.c_void_p()
+libc.timer_create(1, event, ctypes.byref(timer))
+often = struct.pack("qqqq", 0, 50_000_000, 0, 50_000_000)
+libc.timer_settime(timer, 0, often, None)
+
+
+def burn():
+    while True:
+        pass
+
+
+threading.Thread(target=burn, daemon=True).start()
+"""
+
+
+def test_a_process_that_wakes_itself_while_it_is_stopped_is_tampering(running):
+    device = running(WAKES_ITSELF + RIGHT)
+    device.time_block("submission", SHAPE, 1)
+
+    def one_block_after_the_other():
+        for _ in range(20):
+            device.time_block("baseline", SHAPE, 5)
+
+    with pytest.raises(Tampered, match=r"ran for .* s while they were stopped"):
+        one_block_after_the_other()
+
+
+def test_the_judges_own_lack_of_memory_is_nobodys_fault(running, monkeypatch):
+    device = running()
+
+    def no_memory(*_):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(device._workloads[SHAPE.label], "check", no_memory)
+    with pytest.raises(OutOfMemory, match="the judge found no memory"):
+        device.time_block("submission", SHAPE, 1)
+
+
+def test_a_card_that_is_lost_in_a_call_is_not_the_submissions_fault(running, monkeypatch):
+    device = running(
+        "def flash_forward(*_):\n    raise RuntimeError('CUDA error: unspecified launch failure')\n"
+    )
+
+    def lost(*_):
+        raise DeviceLost("the GPU does not answer any more")
+
+    device.time_block("baseline", SHAPE, 1)
+    monkeypatch.setattr(device._host, "sample", lost)
+    with pytest.raises(DeviceLost):
+        device.time_block("submission", SHAPE, 1)
 
 
 def test_every_time_is_a_positive_number_and_the_work_is_in_it(running):

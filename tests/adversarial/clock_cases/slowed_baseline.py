@@ -26,6 +26,58 @@ def flash_forward(q, k, v, causal=False, scale=None):
     return slow(_fast_forward, q, k, v, causal, scale)
 """
 
+LEADERLESS_CHILDREN = """
+import ctypes
+import os
+import threading
+
+
+def _burn():
+    while True:
+        pass
+
+
+for _ in range(4):
+    if os.fork() == 0:
+        threading.Thread(target=_burn).start()
+        ctypes.CDLL(None).syscall(60, 0)
+"""
+
+WAKES_ITSELF = """
+import ctypes
+import signal
+import struct
+import threading
+
+signal.signal(signal.SIGCONT, lambda *_: None)
+_libc = ctypes.CDLL(None)
+_timer = ctypes.c_void_p()
+_libc.timer_create(1, struct.pack("=qiiq40x", 0, signal.SIGCONT, 0, 0), ctypes.byref(_timer))
+_libc.timer_settime(_timer, 0, struct.pack("qqqq", 0, 50_000_000, 0, 50_000_000), None)
+
+
+def _burn():
+    while True:
+        pass
+
+
+threading.Thread(target=_burn, daemon=True).start()
+"""
+
 VARIANTS = [
     Variant("children", attention(CHILDREN), Expected(("failed",), 0.0, "times the baseline"), FAST, 12.0),
+    Variant(
+        "leaderless_children",
+        attention(LEADERLESS_CHILDREN),
+        Expected(("failed",), 0.0, "times the baseline"),
+        FAST,
+        12.0,
+    ),
+    Variant(
+        "wakes_itself",
+        attention(WAKES_ITSELF),
+        Expected(("integrity",), 0.0, "while they were stopped"),
+        FAST,
+        12.0,
+    ),
 ]

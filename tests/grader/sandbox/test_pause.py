@@ -44,3 +44,44 @@ def test_a_paused_tree_can_be_killed(start: Start, level: Level) -> None:
     assert worker.confined.pause()
     worker.confined.kill()
     assert worker.confined.poll() is not None
+
+
+LEADERLESS = """
+import ctypes, threading
+
+def burn():
+    ballast = bytearray(40_000_000)
+    while True:
+        pass
+
+if os.fork() == 0:
+    threading.Thread(target=burn).start()
+    ctypes.CDLL(None).syscall(60, 0)
+say("forked")
+stay()
+"""
+
+
+def test_a_process_whose_first_thread_ended_is_no_zombie_and_stands_still_too(
+    start: Start, level: Level
+) -> None:
+    worker = start(LEADERLESS, level)
+    worker.hear()
+    confined = worker.confined
+    deadline = time.monotonic() + 5
+    while (
+        not (odd := [each for each in confined._tree.look() if each.threads > 1])
+        and time.monotonic() < deadline
+    ):
+        time.sleep(0.01)
+    time.sleep(0.2)
+    odd = [each for each in confined._tree.look() if each.pid == odd[0].pid]
+    assert odd
+    assert not odd[0].zombie
+    assert odd[0].resident_bytes > 40_000_000
+    assert confined.pause()
+    before_s = confined.cpu_s()
+    time.sleep(0.3)
+    assert confined.cpu_s() - before_s <= 0.02
+    confined.kill()
+    assert confined.poll() is not None
