@@ -74,7 +74,8 @@ class Desk:
         """Have the GPU copy outputs straight into the shared memory. Not run on a GPU yet; it works unpinned too."""
         if self._device != "cpu" and self._memory is not None and not self._pinned:
             self._pinned = True
-            torch.cuda.cudart().cudaHostRegister(self._memory.data_ptr(), self._memory.numel(), 0)
+            runtime = torch.cuda.cudart()  # type: ignore[no-untyped-call]  # torch has no types for it
+            runtime.cudaHostRegister(self._memory.data_ptr(), self._memory.numel(), 0)
 
     def _finish(self) -> None:
         if self._device != "cpu":
