@@ -225,6 +225,7 @@ class Tree:
         """
         deadline = time.monotonic() + timeout_s
         while not self._closed:
+            self._kill_group()
             buried = self._buried
             remaining = [process for process in self.look() if not self._is_dead_main(process)]
             # Of a chain of processes that each fork and end, a look may find only the dead: look again then.
@@ -236,6 +237,15 @@ class Tree:
                 _signal(remaining, signal.SIGKILL)
                 time.sleep(0.001)
         return True
+
+    def _kill_group(self) -> None:
+        """Kill what stayed in the group that the main process leads, at one stroke: a bomb forks no further then.
+
+        While the main process is there, dead or alive, nobody else's group can have its number.
+        """
+        if _is_still(self.main_pid, self._started):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.main_pid, signal.SIGKILL)
 
     def pause(self, timeout_s: float = 5.0) -> bool:
         """Stop every process until `resume`, those too that a process starts meanwhile.
