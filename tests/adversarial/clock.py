@@ -23,7 +23,7 @@ _fast_forward, _fast_backward = flash_forward, flash_backward
 
 
 def slow(function, *args, **kwargs):
-    for _ in range(8):
+    for _ in range(24):
         value = function(*args, **kwargs)
     return value
 
