@@ -33,7 +33,9 @@ def test_becomes_what_the_case_says(timed, case: Case, variant: Variant) -> None
     found = problems(variant, row)
     if not case.honest and _undecided(row):  # on a busy machine: pending, so the attack gained nothing
         found = [each for each in found if each.startswith("earned")]
-    if row.report.points <= Plan().score_width * row.report.max_points:  # which is as sure as a share is known
+    if (
+        row.report.points <= Plan().score_width * row.report.max_points
+    ):  # which is as sure as a share is known
         found = [each for each in found if not each.startswith("earned")]
     assert found == []
 
