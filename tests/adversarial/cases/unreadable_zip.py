@@ -22,6 +22,12 @@ def with_password(content):
     return content
 
 
+def with_another_byte(content):
+    """One byte of the member's data is another one: its checksum no longer fits, whatever compressed it."""
+    place = 30 + len(MEMBER[0]) + 40
+    return content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :]
+
+
 def unreadable(name, said, **how):
     return Variant(name, zipped(MEMBER, **how), Expected(refused=said))
 
@@ -30,6 +36,6 @@ VARIANTS = (
     unreadable("cut_short", "not a readable zip", change=lambda content: content[:-30]),
     unreadable("password", "is password-protected", change=with_password),
     unreadable("lzma", "zip it again with the usual deflate", method=zipfile.ZIP_LZMA),
-    unreadable("damaged", "not a readable zip", change=lambda content: content.replace(b"def state", b"dxf state")),
+    unreadable("damaged", "not a readable zip", change=with_another_byte),
     unreadable("no_zip", "not a readable zip", change=lambda content: b"this is no zip\n"),
 )
