@@ -25,7 +25,7 @@ CALL_S = 10.0
 """Of any other."""
 PATIENCE = 1.5
 """Times the budget, by which the submission's calls are over in any case: between two looks at it lie many calls."""
-STILL_S = 0.05
+STILL_S = 0.02
 """CPU seconds that stopped processes may be seen to use: the kernel counts in ticks, and some late."""
 
 
