@@ -154,9 +154,10 @@ class TimedWorker:
             raw = self._shared.read(start, size)
             tensor = torch.frombuffer(raw, dtype=dtype) if size else torch.zeros(0, dtype=dtype)
             try:
-                found.append(tensor.view(shape).to(self._device))
+                tensor = tensor.view(shape)
             except RuntimeError:  # lengths of which one is 0 and the others beyond what has strides
                 raise _wrong_form() from None
+            found.append(tensor.to(self._device))  # outside: the judge's own lack of memory is no tampering
             start += size
         return tuple(found)
 
