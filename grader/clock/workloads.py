@@ -159,8 +159,8 @@ class AttentionWorkload:
             found = answers.problem(name, _rows(got, name), _rows(wanted, name), most)
             if found:
                 raise CheckFailed(
-                    f"{which}: {found}; it is right in the tests, so it depends on the inputs, on what was cached, or "
-                    "on how often it was called",
+                    f"{which}: {found}; if it is right in the tests, it depends on the inputs, on what was cached, "
+                    "or on how often it was called",
                     symptom="timed.wrong",
                 )
         if answers.unfinished(outputs, sketched, call.judged_weights, windows.CHUNK):
