@@ -151,3 +151,13 @@ def test_the_next_check_begins_without_the_verdict_of_the_last(handed_in):
     submission.flash_attention.flash_forward.timed("forward")
     submission.begin_check("flash_attention.performance", "another")
     assert submission.timing is None
+
+
+def test_what_an_attempt_decided_stays_when_another_check_is_timed_again():
+    caught = check("forward", outcome=Outcome.INTEGRITY)
+    before = report(caught, check("backward", UNDECIDED))
+    now = report(check("forward", verdict(share=1.0)), check("backward", verdict(share=1.0, attempt=2)))
+    (found,) = attempts.with_what_was_decided(before, now, ["flash_attention.performance"]).exercises
+    assert [each.outcome for each in found.checks] == [Outcome.INTEGRITY, Outcome.PASSED]
+    assert found.points == pytest.approx(FAST.points / 2)
+    assert attempts.with_what_was_decided(before, now, []) == now
