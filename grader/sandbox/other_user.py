@@ -21,7 +21,7 @@ from grader.sandbox import bubblewrap
 # Above the users that systems give out, below 65534 (nobody), within the 65,536 that a container usually has.
 UIDS = range(40_000, 60_000)
 # Where everybody may write, on Linux: what the worker leaves there is removed.
-_SHARED_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108
+_SHARED_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - cleared of one user's files, and what is made there is made new
 _MOST_LOOKED_AT = 200_000
 NAMED, _JUDGE = "rooflab-user-", "judge"
 

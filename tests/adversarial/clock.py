@@ -15,15 +15,13 @@ from tests.adversarial.case import Build, write
 
 HERE = Path(__file__).parent / "clock_kit"
 SOLUTION = (HERE / "solutions" / "clock_kit" / "attention.py").read_text(encoding="utf-8")
-SLOW = (
-    SOLUTION
-    + """
+_SLOWLY = """
 
 _fast_forward, _fast_backward = flash_forward, flash_backward
 
 
 def slow(function, *args, **kwargs):
-    for _ in range(24):
+    for _ in range(@TIMES@):
         value = function(*args, **kwargs)
     return value
 
@@ -35,7 +33,14 @@ def flash_forward(*args, **kwargs):
 def flash_backward(*args, **kwargs):
     return slow(_fast_backward, *args, **kwargs)
 """
-)
+
+
+def slowly(times: int) -> str:
+    """Text behind a right solution: right still, and so many times as slow."""
+    return _SLOWLY.replace("@TIMES@", str(times))
+
+
+SLOW = SOLUTION + slowly(24)
 """Right, and so slow that it earns nothing for its speed."""
 FAST = "clock_kit.fast"
 _JUNK = shutil.ignore_patterns("__pycache__", "*.pyc")

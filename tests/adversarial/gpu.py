@@ -8,27 +8,11 @@ from grader.cohort import Row, grade
 from grader.judges import Order
 from grader.kit import find_kit
 from tests.adversarial.case import Build, write
+from tests.adversarial.clock import slowly
 
 FAST = "flash_attention.performance"
-SLOW = """
-
-_fast_forward, _fast_backward = flash_forward, flash_backward
-
-
-def slow(function, *args, **kwargs):
-    for _ in range(8):
-        value = function(*args, **kwargs)
-    return value
-
-
-def flash_forward(*args, **kwargs):
-    return slow(_fast_forward, *args, **kwargs)
-
-
-def flash_backward(*args, **kwargs):
-    return slow(_fast_backward, *args, **kwargs)
-"""
-"""Behind a right solution: right still, and so slow that it earns nothing for its speed."""
+SLOW = slowly(8)
+"""Behind a right solution: so slow that it earns nothing for its speed."""
 
 
 def kernels(text: str, base: str = SLOW) -> Build:
