@@ -16,7 +16,7 @@ from grader.checks.verdicts import environment
 from grader.clock.grading import ATTEMPTS
 from grader.clock.verdict import TimingVerdict
 from grader.intake import StagedSubmission, SubmissionRefused, stage, submission_id
-from grader.judges import Order, Running, run_judge
+from grader.judges import Order, Running, run_judge, starter
 from grader.printable import printable
 from grader.report import (
     Environment,
@@ -86,7 +86,7 @@ def grade(
     with _folder_of_our_own(order.out) as work:
         current = environment(order.isolation, order.kit, order.seed)
         with ThreadPoolExecutor(max_workers=max(1, order.jobs)) as pool:
-            running = Running()
+            running = Running(starter(order, work))
             waiting = dict(named)
             try:
                 for attempt in range(ATTEMPTS):
@@ -116,6 +116,8 @@ def grade(
                 pool.shutdown(wait=False, cancel_futures=True)
                 running.kill()
                 raise
+            finally:
+                running.starter.close()
         result = [rows[index] for index in sorted(rows)]
         write_atomically(order.out / "summary.csv", summary_csv(_all_rows(order.out, result)))
     return result

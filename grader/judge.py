@@ -7,6 +7,7 @@ killed, the judge ends too and takes its workers along.
 import json
 import math
 import os
+import shutil
 import sys
 import threading
 from collections.abc import Callable
@@ -23,8 +24,8 @@ from grader.calls.submission import Timer
 from grader.checks.verdicts import Judge
 from grader.clock.device import DeviceError
 from grader.clock.verdict import TimingVerdict
-from grader.kit import find_kit
-from grader.report import GradeReport, SubmissionInfo, write_report
+from grader.kit import Kit, find_kit
+from grader.report import Environment, GradeReport, SubmissionInfo, write_report
 from grader.sandbox import Level
 from grader.session import Installed, arguments
 
@@ -48,6 +49,10 @@ class Task(BaseModel):
     assignments: tuple[str, ...]
     only: tuple[str, ...] = ()
     hide: tuple[Path, ...] = ()
+    view: Path | None = None
+    """What workers may see of the kit, where it lies ready for all judges."""
+    environment: Environment | None = None
+    """What the grade depends on, where the cohort has found it out: hashing the kit takes a fifth of a second."""
     clock: Clock | None = None
     """What functions are timed on, if on anything."""
     accept_unmeasured: bool = False
@@ -83,7 +88,7 @@ def run(task: Task, lifeline: int) -> int:
     """
     kit = find_kit(task.kit, task.solutions)
     specs = {name: spec for name, spec in kit.available().items() if name in task.assignments}
-    view = stage_kit(kit, task.scratch)
+    view = _view_of(kit, task)
     runner = SandboxedRunner(view, task.staged, specs, task.isolation, task.hide, task.info.notes)
     threading.Thread(target=_die_with_the_grader, args=[lifeline, runner.close], daemon=True).start()
     reports: list[GradeReport] = []
@@ -96,6 +101,7 @@ def run(task: Task, lifeline: int) -> int:
         only=task.only,
         on_report=reports.append,
         timer=_timer(task, view),
+        current=task.environment,
     )
     tests = [path for name in specs for path in (*kit.visible_tests(name), *kit.hidden_tests(name))]
     try:
@@ -111,6 +117,15 @@ def run(task: Task, lifeline: int) -> int:
         return 1
     write_report(reports[-1], task.report)
     return 0
+
+
+def _view_of(kit: Kit, task: Task) -> Path:
+    """What workers may see of the kit: a copy of this judge's own where a worker could write to it."""
+    if task.view is None:
+        return stage_kit(kit, task.scratch)
+    if task.isolation == "process":
+        return Path(shutil.copytree(task.view, task.scratch / "kit"))
+    return task.view
 
 
 def _timer(task: Task, view: Path) -> Timer | None:

@@ -14,6 +14,7 @@ from grader.clock.lock import FOLDER_VARIABLE
 from grader.clock.verdict import TimingVerdict
 from grader.intake import StagedSubmission
 from grader.judge import Clock, Task
+from grader.judge_processes import JudgeProcess, Starter
 from grader.kit import Kit
 from grader.printable import printable
 from grader.report import Environment, GradeReport, ReportUnreadable, SubmissionInfo, read_report
@@ -78,6 +79,7 @@ def run_judge(
         alone=order.alone,
         wait_s=_RUN_S * max(1, order.jobs),
         earlier=dict(earlier),
+        environment=current,
     )
     limit_s = _JUDGE_START_S + sum(
         spec.limits.submission_s + spec.limits.import_s
@@ -87,15 +89,8 @@ def run_judge(
     if order.clock is not None:
         limit_s += task.wait_s + _RUN_S
     with log.open("wb") as stream:
-        judge = subprocess.Popen(
-            [sys.executable, "-P", "-m", "grader.judge"],
-            stdin=subprocess.PIPE,
-            stdout=stream,
-            stderr=stream,
-            cwd=order.kit.root,
-            env=_judge_environment(order.kit, scratch),
-            start_new_session=True,
-        )
+        judge, view = running.starter.start(scratch, stream)
+    task = task.model_copy(update={"view": view})
     with running.registered(judge):
         why = ""
         try:
@@ -129,7 +124,26 @@ def _home() -> list[Path]:
     return [] if any(folder == home for folder in needed) or home == Path("/") else [home]
 
 
-def _judge_environment(kit: Kit, scratch: Path) -> dict[str, str]:
+def starter(order: Order, work: Path) -> Starter:
+    """What starts the judges of an order; `work` is a folder of the cohort's own.
+
+    A judge that times on a GPU is started from nothing: a CUDA driver that was asked anything survives no fork.
+    """
+    preload: list[str] | None = None
+    if order.clock is None and sys.platform == "linux":
+        specs = order.kit.available()
+        needs = {
+            need
+            for name in order.assignments
+            for exercise in specs[name].exercises
+            if not order.only or f"{name}.{exercise.id}" in order.only
+            for need in exercise.needs
+        }
+        preload = ["numpy", "torch"] if needs & {"torch", "triton", "ranks"} else ["numpy"]
+    return Starter(order.kit.root, work / "forkserver", _judge_environment(order.kit, work), preload)
+
+
+def _judge_environment(kit: Kit, work: Path) -> dict[str, str]:
     """What a judge needs of the environment: no secret is in it, and nothing that steers pytest.
 
     Its temporary files lie in its scratch folder, which the cohort removes whatever happens to the judge.
@@ -142,7 +156,7 @@ def _judge_environment(kit: Kit, scratch: Path) -> dict[str, str]:
     # python -P leaves the working folder out of sys.path; the kit's own folder is where specs and grader are
     return {
         **kept,
-        "TMPDIR": str(scratch.resolve()),
+        "TMPDIR": str(work.resolve()),
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "PYTHONPATH": str(kit.root),
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -152,14 +166,15 @@ def _judge_environment(kit: Kit, scratch: Path) -> dict[str, str]:
 class Running:
     """The judges that live now, so that an interrupted grader leaves none."""
 
-    def __init__(self) -> None:
+    def __init__(self, starter: Starter) -> None:
+        self.starter = starter
         self._lock = threading.Lock()
-        self._judges: list[subprocess.Popen[bytes]] = []
+        self._judges: list[JudgeProcess] = []
         self.over = False
         """True once the grader was interrupted: no judge's end says anything about a submission any more."""
 
     @contextlib.contextmanager
-    def registered(self, judge: subprocess.Popen[bytes]) -> Iterator[None]:
+    def registered(self, judge: JudgeProcess) -> Iterator[None]:
         with self._lock:
             self._judges.append(judge)
         if self.over:
@@ -170,7 +185,7 @@ class Running:
             with self._lock:
                 self._judges.remove(judge)
 
-    def end(self, judge: subprocess.Popen[bytes]) -> None:
+    def end(self, judge: JudgeProcess) -> None:
         """Close the judge's input, on which it ends itself and its workers; kill it where that does not help."""
         _hang_up(judge)
         try:
@@ -191,7 +206,7 @@ class Running:
             self.end(judge)
 
 
-def _hang_up(judge: subprocess.Popen[bytes]) -> None:
+def _hang_up(judge: JudgeProcess) -> None:
     with contextlib.suppress(OSError):
         if judge.stdin is not None:
             judge.stdin.close()

@@ -30,6 +30,7 @@ def arguments(root: Path, tests: Iterable[Path]) -> list[str]:
         "--rootdir",
         str(root),
         "--import-mode=importlib",
+        "--assert=plain",  # messages are the kit's own: nobody reads pytest's, and rewriting costs a tenth of a second
     ]
     return [*fixed, *map(str, tests)]
 

@@ -38,7 +38,9 @@ class Judge:
         hints: HintSource | None = None,
         on_report: Callable[[GradeReport], None] | None = None,
         timer: Timer | None = None,
+        current: Environment | None = None,
     ) -> None:
+        """`current` is what the grade depends on, where that is known already."""
         self.kit = kit
         self.submission = Submission(runner, timer)
         self.info = info
@@ -46,6 +48,7 @@ class Judge:
         self.seed = seed
         self.only = only
         self.on_report = on_report
+        self._environment = current
         self.checks: dict[str, list[CheckResult]] = {}
         self.collection_errors: list[str] = []
         self.started = datetime.now(UTC)
@@ -139,7 +142,8 @@ class Judge:
         return GradeReport(
             kind=self.kind,  # pydantic checks it
             submission=self.info,
-            environment=environment(
+            environment=self._environment
+            or environment(
                 self.submission.runner.isolation, self.kit if self.kind == "official" else None, self.seed
             ),
             exercises=score_all(self.kit.available(), self.checks),

@@ -77,7 +77,8 @@ def _disturbed(graded: Graded) -> list[str]:
         for (exercise, name), alone in graded.alone.items()
         if untimed(graded.beside[exercise, name]) != untimed(alone)
     ]
-    return [*controls, *graded.processes_left, *graded.temporary_left, *graded.changed, *graded.stray_output]
+    left = (graded.processes_left, graded.shared_memory_left, graded.temporary_left)
+    return [*controls, *(each for found in left for each in found), *graded.changed, *graded.stray_output]
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Grades all variants of all cases in few cohorts with two controls each, and says what went otherwise."""
 
+import compileall
 import hashlib
 import os
 import shutil
@@ -39,6 +40,7 @@ class Graded:
     beside: dict[tuple[str, str], GradeReport] = field(default_factory=dict)
     """The same among attackers."""
     processes_left: list[str] = field(default_factory=list)
+    shared_memory_left: list[str] = field(default_factory=list)
     temporary_left: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     """Files that were made, changed or removed outside of the output folders."""
@@ -77,7 +79,7 @@ def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", job
         HONEST: _honest(_new(sources / HONEST), kit),
         MISTAKEN: _mistaken(_new(sources / MISTAKEN), kit),
     }
-    before = _snapshot(kit.root) | _snapshot(sources)
+    before, shared_before = _snapshot(kit.root) | _snapshot(sources), _shared_memory()
     with _temporary_folder(temporary):
         for exercise, submissions in built.items():
             order = Order(kit, root / f"out-alone-{exercise}", level, SEED, jobs, (exercise,))
@@ -92,6 +94,7 @@ def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", job
                     graded.rows[name] = row
             graded.stray_output += _stray(order.out)
     graded.processes_left = _processes_of(root)
+    graded.shared_memory_left = sorted(_shared_memory() - shared_before)
     graded.temporary_left = sorted(str(path.relative_to(temporary)) for path in temporary.rglob("*"))
     graded.temporary_left += sorted(map(str, Path("/tmp").glob(f"{other_user.NAMED}*")))
     after = _snapshot(kit.root) | _snapshot(sources)
@@ -184,7 +187,14 @@ def _copy_of_the_kit(to: Path) -> Kit:
             shutil.copytree(original / part, to / part, ignore=_NOT_COPIED)
         else:
             shutil.copy2(original / part, to / part)
+    compileall.compile_dir(to, quiet=2)  # as in a kit that was used before: judges write none
     return find_kit(to)
+
+
+def _shared_memory() -> set[str]:
+    """Files in shared memory, and System V segments, of this machine."""
+    segments = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
+    return {str(path) for path in Path("/dev/shm").rglob("*")} | {line.split()[1] for line in segments}  # noqa: S108 - it is looked at only
 
 
 def _new(folder: Path) -> Path:

@@ -56,6 +56,10 @@ def test_no_process_is_left(graded: Graded) -> None:
     assert graded.processes_left == []
 
 
+def test_no_shared_memory_is_left(graded: Graded) -> None:
+    assert graded.shared_memory_left == []
+
+
 def test_no_temporary_folder_is_left(graded: Graded) -> None:
     assert graded.temporary_left == []
 

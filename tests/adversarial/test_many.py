@@ -54,7 +54,8 @@ def test_two_hundred_mixed_submissions_get_two_hundred_right_reports(
         if (found := problems(variant, graded.rows[name := id_of(case, variant)]))
     }
     assert wrong == {}
-    assert graded.processes_left == graded.temporary_left == graded.changed == graded.stray_output == []
+    assert graded.processes_left == graded.temporary_left == graded.shared_memory_left == []
+    assert graded.changed == graded.stray_output == []
     kit = find_kit(tmp_path / "kit")
     for case in [case for case in mixed if case.honest]:
         name = id_of(case, case.variants[0])

@@ -1,5 +1,6 @@
 """`grader grade` broken off: killed, interrupted, started twice, or one of its judges killed."""
 
+import contextlib
 import csv
 import os
 import shutil
@@ -70,18 +71,12 @@ def running(command: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 def judge_of(out: Path, submission: Path) -> psutil.Process | None:
-    """The judge that grades a submission and has a worker running, if there is one now."""
+    """The judge that grades a submission and has a worker running, if there is one now: the worker names its folder."""
     for process in processes_of(out):
-        try:
-            scratch, command = process.environ().get("TMPDIR"), process.cmdline()
-            if (
-                scratch
-                and "grader.judge" in command
-                and (Path(scratch) / "staged" / submission.name).is_dir()
-            ):
-                return process if process.children() else None
-        except psutil.Error:
-            continue
+        with contextlib.suppress(psutil.Error):  # it has ended meanwhile
+            workers = [child.cmdline() for child in process.children()]
+            if any(word.endswith(f"/staged/{submission.name}") for words in workers for word in words):
+                return process
     return None
 
 

@@ -189,7 +189,7 @@ def test_a_judge_killed_at_fifty_moments_leaves_whole_reports_and_the_last_run_c
         time.sleep(whole_s * moment / 50)
         for process in processes_of(out):
             with contextlib.suppress(psutil.Error):  # it may have ended since it was listed
-                if "grader.judge" in process.cmdline():
+                if "grader.forkserver" in process.cmdline():  # the server, and the judges that it has forked
                     process.send_signal(signal.SIGKILL)
                     killed += 1
         command.communicate()

@@ -1,0 +1,119 @@
+"""Forks judges: imports once what every judge imports, a second of work, and is a judge's parent for nothing else.
+
+Started by `grader.judge_processes` with a clean environment; it never sees a submission. What it is asked for comes as
+messages on a socket, each with the two descriptors that become the judge's standard input and its output. What it says:
+that a judge has started, with its process id, and that it has ended, with its exit code. It ends with the grader.
+"""
+
+import argparse
+import compileall
+import contextlib
+import gc
+import importlib
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+import tempfile
+from pathlib import Path
+from py_compile import PycInvalidationMode
+
+from grader import judge
+from grader.calls.official import stage_kit
+from grader.kit import find_kit
+
+MESSAGE_BYTES = 1 << 16
+
+
+def main() -> int:
+    """Serve until the grader hangs up; in a forked child be a judge, whose exit code is returned."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--wire", type=int, required=True, help="descriptor of the socket to the grader")
+    parser.add_argument("--kit", type=Path, required=True)
+    parser.add_argument(
+        "--view", type=Path, required=True, help="where to put what workers may see of the kit"
+    )
+    parser.add_argument("--preload", nargs="*", default=[], help="libraries that the judges will import")
+    told = parser.parse_args()
+    _compile(stage_kit(find_kit(told.kit), told.view))
+    for library in told.preload:
+        with contextlib.suppress(ImportError):  # a judge that needs it says so
+            importlib.import_module(library)
+    gc.collect()
+    gc.freeze()  # what is imported stays: no judge has to look through it again
+    with socket.socket(fileno=told.wire) as wire:
+        is_judge = _serve(wire)
+    return judge.main() if is_judge else 0
+
+
+def _compile(view: Path) -> None:
+    """Byte code beside the sources, for workers that could not write it: they would compile everything each time."""
+    compileall.compile_dir(view, quiet=2, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
+
+
+def _serve(wire: socket.socket) -> bool:
+    """True in a child that is to be a judge, False once the grader has hung up."""
+    asked_as: dict[int, int] = {}
+    """Living judges: process id to the number that the grader gave it."""
+    woken, waker = socket.socketpair()
+    with woken, waker, selectors.DefaultSelector() as waiting:
+        waker.setblocking(False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(waker.fileno())
+        waiting.register(wire, selectors.EVENT_READ)
+        waiting.register(woken, selectors.EVENT_READ)
+        wire.send(json.dumps({"ready": True}).encode())
+        while True:
+            ready = [key.fileobj for key, _ in waiting.select()]
+            if woken in ready:
+                woken.recv(MESSAGE_BYTES)
+                _bury(wire, asked_as)
+            if wire in ready:
+                message, descriptors, _, _ = socket.recv_fds(wire, MESSAGE_BYTES, 2)
+                if not message:
+                    return False
+                question = json.loads(message)
+                alone, becomes = os.pipe()
+                child = os.fork()
+                if child == 0:
+                    signal.set_wakeup_fd(-1)
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    _become_a_judge(question["temporary"], *descriptors)
+                    os.close(alone)
+                    os.close(becomes)
+                    return True
+                for descriptor in (becomes, *descriptors):
+                    os.close(descriptor)
+                os.read(
+                    alone, 1
+                )  # ends with a session of the child's own: from then on its group can be killed
+                os.close(alone)
+                asked_as[child] = question["number"]
+                wire.send(json.dumps({"number": question["number"], "pid": child}).encode())
+
+
+def _bury(wire: socket.socket, asked_as: dict[int, int]) -> None:
+    """Tell of every judge that has ended."""
+    while asked_as:
+        child, status = os.waitpid(-1, os.WNOHANG)
+        if child == 0:
+            return
+        code = os.waitstatus_to_exitcode(status)
+        wire.send(json.dumps({"number": asked_as.pop(child), "code": code}).encode())
+
+
+def _become_a_judge(temporary: str, task: int, log: int) -> None:
+    """A session, standard descriptors and a folder for temporary files of its own."""
+    os.setsid()
+    for descriptor, standard in ((task, 0), (log, 1), (log, 2)):
+        os.dup2(descriptor, standard)
+    for descriptor in {task, log}:
+        os.close(descriptor)
+    os.environ["TMPDIR"] = temporary
+    tempfile.tempdir = None  # it was looked up for the server
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,240 @@
+"""The judges' processes: forked by a server that has imported everything already, or started from nothing."""
+
+import contextlib
+import itertools
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Protocol
+
+_MESSAGE_BYTES = 1 << 12
+_SERVER_START_S = 120.0
+
+
+class JudgeProcess(Protocol):
+    """What is used of a judge's process; `subprocess.Popen` is one."""
+
+    pid: int
+    stdin: IO[bytes] | None
+    """Its task goes in here; when it is closed, the judge ends."""
+    returncode: int
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; raises subprocess.TimeoutExpired."""
+        ...
+
+
+class ServerLost(RuntimeError):
+    """The server did not come up, or has ended; the text says what it said last."""
+
+
+class ForkedJudge:
+    """A judge that the server has forked: a grandchild, whose exit code the server tells."""
+
+    def __init__(self, stdin: IO[bytes]) -> None:
+        self.stdin: IO[bytes] | None = stdin
+        self.pid = 0
+        self.returncode = 0
+        self.started, self.ended = threading.Event(), threading.Event()
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end.
+
+        Raises:
+            subprocess.TimeoutExpired: it lives longer than that.
+        """
+        if not self.ended.wait(timeout):
+            raise subprocess.TimeoutExpired("judge", timeout or 0.0)
+        return self.returncode
+
+    def lost(self) -> None:
+        """Nobody can tell any more when it ends: end it now."""
+        if self.pid and not self.ended.is_set():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+            self.returncode = -signal.SIGKILL
+        self.started.set()
+        self.ended.set()
+
+
+class Starter:
+    """Starts the judges of one cohort, by a server where that is possible; a server that got lost is replaced."""
+
+    def __init__(
+        self, kit: Path, folder: Path, environment: Mapping[str, str], preload: Sequence[str] | None
+    ) -> None:
+        """`folder` is for the server and made by it; `preload` are libraries it imports, None for no server."""
+        self._kit, self._folder, self._environment, self._preload = kit, folder, environment, preload
+        self._server: Forkserver | None = None
+        self._lock = threading.Lock()
+        self._servers = itertools.count()
+
+    def start(self, scratch: Path, log: IO[bytes]) -> tuple[JudgeProcess, Path | None]:
+        """A judge, and the workers' view of the kit where it lies ready."""
+        with contextlib.suppress(ServerLost):
+            server = self._running()
+            if server is not None:
+                return server.start(scratch, log), server.view
+        command = [sys.executable, "-P", "-m", "grader.judge"]
+        judge = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            cwd=self._kit,
+            env={**self._environment, "TMPDIR": str(scratch.resolve())},
+            start_new_session=True,
+        )
+        return judge, None
+
+    def close(self) -> None:
+        """End the server."""
+        with self._lock:
+            if self._server is not None:
+                self._server.close()
+            self._server, self._preload = None, None
+
+    def _running(self) -> "Forkserver | None":
+        """The server, started by whom needs it first.
+
+        Raises:
+            ServerLost: it does not come up, and will not be tried again.
+        """
+        with self._lock:
+            if self._server is not None and self._server.gone:
+                self._server.close()
+                self._server = None
+            if self._server is None and self._preload is not None:
+                folder = self._folder / str(next(self._servers))
+                try:
+                    self._server = Forkserver(self._kit, folder, self._environment, self._preload)
+                except ServerLost:
+                    self._preload = None
+                    raise
+            return self._server
+
+
+class Forkserver:
+    """A server of judges for one kit; several threads may ask it. What it imports is as the kit is when it starts."""
+
+    def __init__(
+        self, kit: Path, folder: Path, environment: Mapping[str, str], preload: Sequence[str] = ()
+    ) -> None:
+        """Start it and wait until it is ready; its log and the workers' view of the kit are in `folder`.
+
+        Raises:
+            ServerLost: it did not come up.
+        """
+        folder.mkdir(parents=True)
+        self.view = folder / "kit"
+        self._log = folder / "forkserver.log"
+        self._judges: dict[int, ForkedJudge] = {}
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()
+        self.gone = False
+        """True once it has ended."""
+        self._wire, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        told = [
+            "--wire",
+            str(theirs.fileno()),
+            "--kit",
+            str(kit),
+            "--view",
+            str(folder),
+            "--preload",
+            *preload,
+        ]
+        with theirs, self._log.open("wb") as log:
+            self._server = subprocess.Popen(
+                [sys.executable, "-P", "-m", "grader.forkserver", *told],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=kit,
+                env=dict(environment),
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self._wire.settimeout(_SERVER_START_S)
+        try:
+            is_ready = bool(self._wire.recv(_MESSAGE_BYTES))
+        except OSError:
+            is_ready = False
+        if not is_ready:
+            self.close()
+            raise ServerLost(self._last_words())
+        self._wire.settimeout(None)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def start(self, temporary: Path, log: IO[bytes]) -> ForkedJudge:
+        """Fork a judge whose temporary files go to a folder of its own.
+
+        Raises:
+            ServerLost: there is no server any more.
+        """
+        read, write = os.pipe()
+        stdin = os.fdopen(write, "wb")
+        judge = ForkedJudge(stdin)
+        number = next(self._numbers)
+        try:
+            with self._lock:
+                if self.gone:
+                    stdin.close()
+                    raise ServerLost(self._last_words())
+                self._judges[number] = judge
+                message = json.dumps({"number": number, "temporary": str(temporary.resolve())}).encode()
+                with contextlib.suppress(OSError):  # it is gone: the listener says so
+                    socket.send_fds(self._wire, [message], [read, log.fileno()])
+        finally:
+            os.close(read)
+        judge.started.wait()
+        if not judge.pid:
+            stdin.close()
+            raise ServerLost(self._last_words())
+        return judge
+
+    def close(self) -> None:
+        """End the server; judges that live end when their input does."""
+        with contextlib.suppress(OSError):
+            self._wire.shutdown(socket.SHUT_RDWR)
+        try:
+            self._server.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._server.kill()
+            self._server.wait()
+        if hasattr(self, "_listener"):
+            self._listener.join()
+        self._wire.close()
+
+    def _listen(self) -> None:
+        """Hand what the server tells to the judges that it is about, until it is gone."""
+        while True:
+            try:
+                message = self._wire.recv(_MESSAGE_BYTES)
+            except OSError:
+                message = b""
+            if not message:
+                break
+            told = json.loads(message)
+            judge = self._judges[told["number"]]
+            if "pid" in told:
+                judge.pid = told["pid"]
+                judge.started.set()
+            else:
+                judge.returncode = told["code"]
+                judge.ended.set()
+        with self._lock:
+            self.gone = True
+        for judge in self._judges.values():
+            judge.lost()
+
+    def _last_words(self) -> str:
+        lines = self._log.read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"exit code {self._server.poll()}"

@@ -1,0 +1,107 @@
+"""The server that forks judges: each judge on its own, a lost server, a broken one."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from grader.judge_processes import Forkserver, ServerLost, Starter
+from grader.kit import find_kit
+from tests.grader.grade_command import wait_for
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="judges are forked on Linux only")
+
+KIT = find_kit().root
+ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(KIT), "ONLY_THIS": "is here"}
+
+
+@contextmanager
+def server(tmp_path: Path) -> Iterator[Forkserver]:
+    started = Forkserver(KIT, tmp_path / "server", ENVIRONMENT, ["numpy", "no_such_library"])
+    try:
+        yield started
+    finally:
+        started.close()
+
+
+def test_a_judge_has_descriptors_a_session_and_a_temporary_folder_of_its_own(tmp_path: Path) -> None:
+    """Its task is no JSON, so that it ends at once with a traceback in its own log."""
+    with server(tmp_path) as one, (tmp_path / "log").open("w+b") as log:
+        judge = one.start(tmp_path, log)
+        process = psutil.Process(judge.pid)
+        assert os.getsid(judge.pid) == judge.pid
+        assert process.environ()["ONLY_THIS"] == "is here"
+        assert set(process.environ()) <= {*ENVIRONMENT, "LC_CTYPE"}
+        assert judge.stdin is not None
+        judge.stdin.write(b"no task\n")
+        judge.stdin.flush()
+        assert judge.wait(timeout=30) == 1
+        assert b"JSONDecodeError" in (tmp_path / "log").read_bytes()
+
+
+def test_what_workers_may_see_lies_ready_compiled(tmp_path: Path) -> None:
+    with server(tmp_path) as one:
+        assert list((one.view / "specs").rglob("*.pyc"))
+        assert not (one.view / "specs" / "published").exists()
+
+
+def test_a_judge_that_is_killed_is_told_with_its_signal_and_another_lives_on(tmp_path: Path) -> None:
+    with server(tmp_path) as one, (tmp_path / "log").open("wb") as log:
+        judge, other = one.start(tmp_path, log), one.start(tmp_path, log)
+        os.kill(judge.pid, signal.SIGKILL)
+        assert judge.wait(timeout=30) == -signal.SIGKILL
+        assert other.returncode == 0
+        assert psutil.pid_exists(other.pid)
+        assert other.stdin is not None
+        other.stdin.close()
+        other.wait(timeout=30)
+
+
+def test_the_judges_of_a_lost_server_are_ended_and_told_so(tmp_path: Path) -> None:
+    with server(tmp_path) as one, (tmp_path / "log").open("wb") as log:
+        judge = one.start(tmp_path, log)
+        psutil.Process(judge.pid).parent().kill()  # type: ignore[union-attr]  # it lives: it has a parent
+        assert judge.wait(timeout=30) == -signal.SIGKILL
+        wait_for("the judge is gone", lambda: not psutil.pid_exists(judge.pid))
+        with pytest.raises(ServerLost):
+            one.start(tmp_path, log)
+
+
+def test_a_starter_replaces_a_lost_server(tmp_path: Path) -> None:
+    starter = Starter(KIT, tmp_path / "servers", ENVIRONMENT, ["numpy"])
+    try:
+        with (tmp_path / "log").open("wb") as log:
+            first, _ = starter.start(tmp_path, log)
+            psutil.Process(first.pid).parent().kill()  # type: ignore[union-attr]  # it lives: it has a parent
+            first.wait(timeout=30)
+            second, view = starter.start(tmp_path, log)
+            assert view is not None
+            assert second.stdin is not None
+            second.stdin.close()
+            assert second.wait(timeout=30) == 1
+    finally:
+        starter.close()
+
+
+def test_a_server_that_does_not_come_up_is_done_without(tmp_path: Path) -> None:
+    """Judges are started from nothing then, and say what is wrong."""
+    broken = tmp_path / "broken" / "grader"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text('raise RuntimeError("this kit is broken")\n')
+    environment = {**ENVIRONMENT, "PYTHONPATH": str(broken.parent)}
+    starter = Starter(KIT, tmp_path / "servers", environment, ["numpy"])
+    try:
+        with (tmp_path / "log").open("wb") as log:
+            for _ in range(2):
+                judge, view = starter.start(tmp_path, log)
+                assert view is None
+                assert judge.wait(timeout=60) == 1
+        assert (tmp_path / "log").read_text().count("\nRuntimeError: this kit is broken") == 2
+        assert len(list((tmp_path / "servers").iterdir())) == 1
+    finally:
+        starter.close()
