@@ -19,10 +19,12 @@ import sys
 import tempfile
 from pathlib import Path
 from py_compile import PycInvalidationMode
+from typing import get_args
 
 from grader import judge
 from grader.calls.official import stage_kit
 from grader.kit import find_kit
+from grader.sandbox import Level, available
 
 MESSAGE_BYTES = 1 << 16
 
@@ -35,12 +37,19 @@ def main() -> int:
     parser.add_argument(
         "--view", type=Path, required=True, help="where to put what workers may see of the kit"
     )
+    parser.add_argument(
+        "--level", choices=get_args(Level), required=True, help="what the judges start workers at"
+    )
     parser.add_argument("--preload", nargs="*", default=[], help="libraries that the judges will import")
     told = parser.parse_args()
     _compile(stage_kit(find_kit(told.kit), told.view))
     for library in told.preload:
         with contextlib.suppress(ImportError):  # a judge that needs it says so
             importlib.import_module(library)
+    if (
+        told.level == "sandbox" and not available().ok
+    ):  # tried once, not by each judge; they try again where it fails
+        available.cache_clear()
     gc.collect()
     gc.freeze()  # what is imported stays: no judge has to look through it again
     with socket.socket(fileno=told.wire) as wire:

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Protocol
 
+from grader.sandbox import Level
+
 _MESSAGE_BYTES = 1 << 12
 _SERVER_START_S = 120.0
 
@@ -67,10 +69,16 @@ class Starter:
     """Starts the judges of one cohort, by a server where that is possible; a server that got lost is replaced."""
 
     def __init__(
-        self, kit: Path, folder: Path, environment: Mapping[str, str], preload: Sequence[str] | None
+        self,
+        kit: Path,
+        folder: Path,
+        environment: Mapping[str, str],
+        level: Level,
+        preload: Sequence[str] | None,
     ) -> None:
         """`folder` is for the server and made by it; `preload` are libraries it imports, None for no server."""
-        self._kit, self._folder, self._environment, self._preload = kit, folder, environment, preload
+        self._kit, self._folder, self._environment = kit, folder, environment
+        self._level, self._preload = level, preload
         self._server: Forkserver | None = None
         self._lock = threading.Lock()
         self._servers = itertools.count()
@@ -113,7 +121,9 @@ class Starter:
             if self._server is None and self._preload is not None:
                 folder = self._folder / str(next(self._servers))
                 try:
-                    self._server = Forkserver(self._kit, folder, self._environment, self._preload)
+                    self._server = Forkserver(
+                        self._kit, folder, self._environment, self._level, self._preload
+                    )
                 except ServerLost:
                     self._preload = None
                     raise
@@ -124,7 +134,12 @@ class Forkserver:
     """A server of judges for one kit; several threads may ask it. What it imports is as the kit is when it starts."""
 
     def __init__(
-        self, kit: Path, folder: Path, environment: Mapping[str, str], preload: Sequence[str] = ()
+        self,
+        kit: Path,
+        folder: Path,
+        environment: Mapping[str, str],
+        level: Level,
+        preload: Sequence[str] = (),
     ) -> None:
         """Start it and wait until it is ready; its log and the workers' view of the kit are in `folder`.
 
@@ -140,16 +155,8 @@ class Forkserver:
         self.gone = False
         """True once it has ended."""
         self._wire, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        told = [
-            "--wire",
-            str(theirs.fileno()),
-            "--kit",
-            str(kit),
-            "--view",
-            str(folder),
-            "--preload",
-            *preload,
-        ]
+        told = ["--wire", str(theirs.fileno()), "--kit", str(kit), "--view", str(folder), "--level", level]
+        told += ["--preload", *preload]
         with theirs, self._log.open("wb") as log:
             self._server = subprocess.Popen(
                 [sys.executable, "-P", "-m", "grader.forkserver", *told],

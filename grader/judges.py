@@ -140,7 +140,8 @@ def starter(order: Order, work: Path) -> Starter:
             for need in exercise.needs
         }
         preload = ["numpy", "torch"] if needs & {"torch", "triton", "ranks"} else ["numpy"]
-    return Starter(order.kit.root, work / "forkserver", _judge_environment(order.kit, work), preload)
+    environment = _judge_environment(order.kit, work)
+    return Starter(order.kit.root, work / "forkserver", environment, order.isolation, preload)
 
 
 def _judge_environment(kit: Kit, work: Path) -> dict[str, str]:

@@ -22,7 +22,7 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(KIT), "ONLY_THIS": 
 
 @contextmanager
 def server(tmp_path: Path) -> Iterator[Forkserver]:
-    started = Forkserver(KIT, tmp_path / "server", ENVIRONMENT, ["numpy", "no_such_library"])
+    started = Forkserver(KIT, tmp_path / "server", ENVIRONMENT, "process", ["numpy", "no_such_library"])
     try:
         yield started
     finally:
@@ -73,7 +73,7 @@ def test_the_judges_of_a_lost_server_are_ended_and_told_so(tmp_path: Path) -> No
 
 
 def test_a_starter_replaces_a_lost_server(tmp_path: Path) -> None:
-    starter = Starter(KIT, tmp_path / "servers", ENVIRONMENT, ["numpy"])
+    starter = Starter(KIT, tmp_path / "servers", ENVIRONMENT, "process", ["numpy"])
     try:
         with (tmp_path / "log").open("wb") as log:
             first, _ = starter.start(tmp_path, log)
@@ -94,7 +94,7 @@ def test_a_server_that_does_not_come_up_is_done_without(tmp_path: Path) -> None:
     broken.mkdir(parents=True)
     (broken / "__init__.py").write_text('raise RuntimeError("this kit is broken")\n')
     environment = {**ENVIRONMENT, "PYTHONPATH": str(broken.parent)}
-    starter = Starter(KIT, tmp_path / "servers", environment, ["numpy"])
+    starter = Starter(KIT, tmp_path / "servers", environment, "process", ["numpy"])
     try:
         with (tmp_path / "log").open("wb") as log:
             for _ in range(2):
