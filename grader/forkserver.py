@@ -25,6 +25,7 @@ from grader import judge
 from grader.calls.official import stage_kit
 from grader.kit import find_kit
 from grader.sandbox import Level, available
+from grader.sandbox.tree import lock_own_memory
 
 MESSAGE_BYTES = 1 << 16
 
@@ -50,6 +51,8 @@ def main() -> int:
         told.level == "sandbox" and not available().ok
     ):  # tried once, not by each judge; they try again where it fails
         available.cache_clear()
+    if told.level == "process":
+        lock_own_memory()  # of workers of the same user
     gc.collect()
     gc.freeze()  # what is imported stays: no judge has to look through it again
     with socket.socket(fileno=told.wire) as wire:

@@ -201,7 +201,9 @@ class Forkserver:
                     socket.send_fds(self._wire, [message], [read, log.fileno()])
         finally:
             os.close(read)
-        judge.started.wait()
+        if not judge.started.wait(_SERVER_START_S):  # stopped, by whom it may be: the listener sees it end
+            self._server.kill()
+            judge.started.wait()
         if not judge.pid:
             stdin.close()
             raise ServerLost(self._last_words())

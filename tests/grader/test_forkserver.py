@@ -22,7 +22,7 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(KIT), "ONLY_THIS": 
 
 @contextmanager
 def server(tmp_path: Path) -> Iterator[Forkserver]:
-    started = Forkserver(KIT, tmp_path / "server", ENVIRONMENT, "process", ["numpy", "no_such_library"])
+    started = Forkserver(KIT, tmp_path / "server", ENVIRONMENT, "user", ["numpy", "no_such_library"])
     try:
         yield started
     finally:
@@ -72,8 +72,19 @@ def test_the_judges_of_a_lost_server_are_ended_and_told_so(tmp_path: Path) -> No
             one.start(tmp_path, log)
 
 
+def test_a_server_that_was_stopped_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a submission of the same user can do, at level process."""
+    with server(tmp_path) as one, (tmp_path / "log").open("wb") as log:
+        judge = one.start(tmp_path, log)
+        psutil.Process(judge.pid).parent().suspend()  # type: ignore[union-attr]  # it lives: it has a parent
+        monkeypatch.setattr("grader.judge_processes._SERVER_START_S", 0.5)
+        with pytest.raises(ServerLost):
+            one.start(tmp_path, log)
+        assert judge.wait(timeout=30) == -signal.SIGKILL
+
+
 def test_a_starter_replaces_a_lost_server(tmp_path: Path) -> None:
-    starter = Starter(KIT, tmp_path / "servers", ENVIRONMENT, "process", ["numpy"])
+    starter = Starter(KIT, tmp_path / "servers", ENVIRONMENT, "user", ["numpy"])
     try:
         with (tmp_path / "log").open("wb") as log:
             first, _ = starter.start(tmp_path, log)
@@ -94,7 +105,7 @@ def test_a_server_that_does_not_come_up_is_done_without(tmp_path: Path) -> None:
     broken.mkdir(parents=True)
     (broken / "__init__.py").write_text('raise RuntimeError("this kit is broken")\n')
     environment = {**ENVIRONMENT, "PYTHONPATH": str(broken.parent)}
-    starter = Starter(KIT, tmp_path / "servers", environment, "process", ["numpy"])
+    starter = Starter(KIT, tmp_path / "servers", environment, "user", ["numpy"])
     try:
         with (tmp_path / "log").open("wb") as log:
             for _ in range(2):
