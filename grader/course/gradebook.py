@@ -5,6 +5,7 @@ and a submission that could not be graded leave `needs_manual_grade`, never a si
 """
 
 import contextlib
+import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -47,8 +48,11 @@ def opened(course: Course) -> Iterator[Any]:
     """The gradebook, for reading and writing."""
     from nbgrader.api import Gradebook
     from nbgrader.coursedir import CourseDirectory
+    from sqlalchemy.exc import SAWarning
 
     directory = CourseDirectory(config=configuration(course.root))
+    # nbgrader 0.9.6 on SQLAlchemy 2 warns of its own queries, a dozen lines each time a student's row is made.
+    warnings.filterwarnings("ignore", category=SAWarning, message="Object of type <Submitted")
     with Gradebook(directory.db_url, directory.course_id) as gradebook:
         yield gradebook
 
@@ -114,7 +118,7 @@ def _times(gradebook: Any, course: Course, name: str, student: str, submitted_at
 def _penalty(gradebook: Any, course: Course, grading: Grading) -> None:
     """The late penalty of the whole score, manual points and extra credit included."""
     attempt = grading.attempt
-    late_s = course.late_s(attempt.assignment, attempt.student, attempt.submitted_at)
+    late_s = course.late_s(attempt.assignment, attempt.student, grading.handed_in)
     share = course.settings.late.share(late_s)
     notebook = gradebook.find_submission_notebook(attempt.assignment, attempt.assignment, attempt.student)
     gradebook.db.refresh(notebook)

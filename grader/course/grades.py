@@ -49,8 +49,8 @@ def final(
     own = [each for (student, _), each in decided.items() if student == attempt.student]
     report = overridden(report, own, spec, points)
     if late:
-        late_s = course.late_s(attempt.assignment, attempt.student, attempt.submitted_at)
-        report = penalised(report, course.settings.late.share(late_s), late_s)
+        late_s = course.late_s(attempt.assignment, attempt.student, grading.handed_in)
+        report = penalised(report, course.settings.late.share(late_s), late_s, grading.taken_at is not None)
     return report
 
 
@@ -140,8 +140,11 @@ def _given(exercise: ExerciseResult, points: float) -> ExerciseResult:
     return exercise.model_copy(update={"points": points, "pending_points": 0.0, "outcome": outcome})
 
 
-def penalised(report: GradeReport, share: float, late_s: float) -> GradeReport:
-    """The report with a share of every exercise's points taken off; pending points lose it when they are decided."""
+def penalised(report: GradeReport, share: float, late_s: float, taken: bool = False) -> GradeReport:
+    """The report with a share of every exercise's points taken off; pending points lose it when they are decided.
+
+    `taken` says that the attempt has no time of its own.
+    """
     if not share:
         return report
     exercises = tuple(
@@ -155,6 +158,8 @@ def penalised(report: GradeReport, share: float, late_s: float) -> GradeReport:
     )
     names = ", ".join(dict.fromkeys(each.id.split(".")[0] for each in exercises))
     note = f"{names}: handed in {_duration(late_s)} late, {score(100 * share)} % taken off"
+    if taken:
+        note += "; no time came with it, and this is by the other attempts"
     info = report.submission.model_copy(update={"notes": (*report.submission.notes, note)})
     return report.model_copy(update={"exercises": exercises, "submission": info})
 

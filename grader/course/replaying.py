@@ -160,10 +160,16 @@ def differences(before: GradeReport, now: GradeReport) -> list[str]:
     for each in now.exercises:
         old = was.pop(each.id, None)
         if old is None:
-            lines.append(f"{each.id}: new, {each.points:g} of {each.max_points:g}")
+            lines.append(f"{each.id}: new, {_two(each.points)} of {each.max_points:g}")
         elif (round(old.points, 6), old.outcome) != (round(each.points, 6), each.outcome):
-            lines.append(f"{each.id}: {old.points:g} ({old.outcome}) -> {each.points:g} ({each.outcome})")
-    lines += [f"{name}: gone, was {old.points:g}" for name, old in was.items()]
+            lines.append(
+                f"{each.id}: {_two(old.points)} ({old.outcome}) -> {_two(each.points)} ({each.outcome})"
+            )
+    lines += [f"{name}: gone, was {_two(old.points)}" for name, old in was.items()]
     if before.error != now.error:
         lines.append(f"{before.error or 'graded'} -> {now.error or 'graded'}")
     return lines
+
+
+def _two(points: float) -> str:
+    return f"{round(points, 2):g}"
