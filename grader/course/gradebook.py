@@ -14,6 +14,7 @@ from typing import Any
 from grader.course.grades import final
 from grader.course.ledger import Grading, Override, overrides
 from grader.course.settings import Course
+from grader.exports.told import wholly_pending
 from grader.notebooks.source import exercise_of
 from grader.printable import printable
 from grader.refusal import BadInput
@@ -92,7 +93,7 @@ def save(
         before = grade.auto_score
         result = None if report.error else by_id.get(exercise)
         given = decided.get((student, exercise))
-        graded = result is not None and result.outcome != "grader_error"
+        graded = result is not None and result.outcome != "grader_error" and not wholly_pending(result)
         grade.auto_score = round(result.points, 6) if result is not None and graded else None
         if given is not None:
             grade.manual_score = given.points

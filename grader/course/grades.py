@@ -42,7 +42,7 @@ def final(
     attempt = grading.attempt
     spec = course.kit.available()[attempt.assignment]
     points = course.points(attempt.assignment)
-    report = adjusted(grading.report, attempt.assignment, points)
+    report = _without_files_of_others(adjusted(grading.report, attempt.assignment, points), spec, points)
     if not staff:
         report = with_hidden(report, course.settings.hidden_checks)
     decided = overrides(course) if decided is None else decided
@@ -72,6 +72,13 @@ def adjusted(report: GradeReport, name: str, points: Mapping[str, float]) -> Gra
             )
         )
     return report.model_copy(update={"exercises": tuple(exercises)})
+
+
+def _without_files_of_others(report: GradeReport, spec: Assignment, points: Iterable[str]) -> GradeReport:
+    """A student did not fail to hand in a file that no exercise of the course lies in."""
+    wanted = {f"{spec.name}/{spec.exercise(name).file}" for name in points}
+    missing = tuple(each for each in report.submission.missing if each in wanted)
+    return report.model_copy(update={"submission": report.submission.model_copy(update={"missing": missing})})
 
 
 def with_hidden(report: GradeReport, shown: HiddenChecks) -> GradeReport:

@@ -91,7 +91,7 @@ def _finding(each: told.Finding) -> str:
     ]
     if each.message:
         parts.append(
-            f'<pre style="margin:.3em 0;padding:0;background:none;{_WRAPPED};{_MONO}">'
+            f'<pre style="margin:.3em 0;padding:0;border:0;background:none;{_WRAPPED};{_MONO}">'
             f"{escape(each.message)}</pre>"
         )
     if each.hint:
