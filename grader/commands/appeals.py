@@ -5,13 +5,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader import cohort
+from grader.checks.verdicts import environment
 from grader.course.grades import adjusted
-from grader.course.grading import course_here
+from grader.course.grading import course_here, seed_of
 from grader.course.ledger import (
     Grading,
     Override,
     append_override,
     counting,
+    overrides,
     record,
     students,
 )
@@ -34,9 +36,9 @@ def show(place: Path, exercise: str) -> int:
     if name.partition(".")[0] != grading.attempt.assignment:
         raise BadInput(f"{name}: {place} is of {grading.attempt.assignment}")
     found, printed = asked(course, grading, name)
-    print(
-        f"{grading.attempt.student}, attempt {grading.attempt.number}: {name}; for staff, hidden cases included"
-    )
+    attempt = grading.attempt
+    print(f"{attempt.student}, attempt {attempt.number}: {name}; for staff, hidden cases included")
+    print(_as_graded(course, grading, name))
     for each in found:
         check = each.result
         print(f"\n{check.outcome}{' (hidden)' if check.hidden else ''}: {check.claim} [{check.name}]")
@@ -53,6 +55,23 @@ def show(place: Path, exercise: str) -> int:
         for text in printed.strip().splitlines()[-20:]:
             print(f"  {printable(text, 300)}")
     return 0
+
+
+def _as_graded(course: Course, grading: Grading, exercise: str) -> str:
+    """What the ledger says of the exercise, since what is shown below is asked now."""
+    points = course.points(grading.attempt.assignment)
+    adjusted_report = adjusted(grading.report, grading.attempt.assignment, points)
+    own = next((each for each in adjusted_report.exercises if each.id == exercise), None)
+    text = f"graded {grading.attempt.graded_at:%Y-%m-%d %H:%M} UTC: "
+    text += f"{round(own.points, 2):g} of {own.max_points:g}" if own else "not part of it"
+    if own and own.pending_points:
+        text += f", {round(own.pending_points, 2):g} pending"
+    given = overrides(course).get((grading.attempt.student, exercise))
+    if given is not None:
+        text += f"; set by hand to {given.points:g} by {given.by}: {given.reason}"
+    if grading.report.environment != environment(course.settings.isolation, course.kit, seed_of(course)):
+        text += "; kit, seed or libraries have changed since, grader replay says what and what moves"
+    return printable(text, 600)
 
 
 def replay(place: Path) -> int:

@@ -66,7 +66,7 @@ def enter_reports(entries: Sequence[Entry], directory: Path | None) -> None:
         raise BadInput("format nbgrader writes into a course: name it with --out COURSE_DIR")
     course = course_here(directory)
     reports = [_as_collected(each) for each in entries if each.report is not None and each.listed]
-    tried = {each.id.partition(".")[0] for report in reports for each in report.exercises}
+    tried = {file.partition("/")[0] for report in reports for file in report.submission.files}
     entered = 0
     for name in course.names:
         own = [report for report in reports if _is_of(report, name, tried)]
@@ -99,7 +99,7 @@ def _as_collected(entry: Entry) -> GradeReport:
 
 
 def _is_of(report: GradeReport, name: str, tried: Collection[str]) -> bool:
-    """Whether a report is of an assignment; one without a grade is of all that the others were graded in."""
+    """Whether a report is of an assignment; one without a grade is of all that anybody handed in."""
     if report.error and not report.submission.files:
         return not tried or name in tried
     return bool(report.of(name) or report.error) and any(

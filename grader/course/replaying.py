@@ -72,6 +72,8 @@ def entry(place: Path) -> tuple[Course, Grading]:
         BadInput: it is none.
     """
     folder = (place.parent if place.is_file() else place).resolve()
+    if (entries := sorted(each.parent.name for each in folder.glob("[0-9]*/attempt.json")))[:1]:
+        raise BadInput(f"{printable(str(place))}: which attempt? there are {', '.join(entries)}")
     if len(folder.parts) < 5 or folder.parents[2].name != FOLDER:
         raise BadInput(
             f"{printable(str(place))}: no entry of a ledger, name COURSE_DIR/ledger/<assignment>/<student>/<number>"

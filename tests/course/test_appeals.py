@@ -194,6 +194,23 @@ def test_a_replay_says_what_has_changed_and_what_moves(course):
     assert re.search(rf"^{EXERCISE}: [0-9.]+ \(failed\) -> 5 \(passed\)$", ran.out, re.MULTILINE)
 
 
+def test_staff_are_shown_what_was_graded_and_what_was_decided_before_what_is_asked_now(course):
+    given = ("--points", "12", "--reason", "agreed", "--by", "TA")
+    ran = course.run("grader", "override", "grace", EXERCISE, *given)
+    assert ran.err == "12 is more than the 10 that it is worth\n"
+    shown = course.run("grader", "show", "ledger/memory/grace/0001", EXERCISE)
+    assert shown.code == 0, shown.err
+    first, second, *_ = shown.out.splitlines()
+    assert first == f"grace, attempt 1: {EXERCISE}; for staff, hidden cases included"
+    assert re.fullmatch(
+        r"graded 20..-..-.. ..:.. UTC: 2\.86 of 10; set by hand to 12 by TA: agreed; kit, seed or libraries have "
+        r"changed since, grader replay says what and what moves",
+        second,
+    )
+    assert "failed (hidden): " in shown.out
+    assert "test_a_step_as_large_as_its_weight" not in shown.out  # it asks what is asked now
+
+
 def test_what_the_ledger_has_no_files_of_is_named_and_no_grade_is_lost(course):
     before = table(course)["amara"]["points"]
     shutil.rmtree(course.root / "ledger/memory/amara/0001/files")
@@ -215,7 +232,8 @@ REFUSED = {
     ("override", "amara", EXERCISE, "--points", "-1", "--reason", "r", "--by", "b"): "no number of points",
     ("override", "amara", EXERCISE, "--points", "nan", "--reason", "r", "--by", "b"): "no number of points",
     ("override", "amara", EXERCISE, "--points", "1", "--reason", " ", "--by", "b"): "--reason and --by",
-    ("show", "ledger/memory/amara", EXERCISE): "no entry of a ledger",
+    ("show", "ledger/memory/amara", EXERCISE): "ledger/memory/amara: which attempt? there are 0001",
+    ("show", "ledger/memory", EXERCISE): "no entry of a ledger",
     ("show", "ledger/memory/amara/0001", "roofline.fusion"): "is of memory",
     ("replay", "ledger/memory/amara/0009"): "no entry of a ledger",
 }
