@@ -88,11 +88,16 @@ def files_of_entry(grading: Grading) -> Path:
     """The files that were graded.
 
     Raises:
-        BadInput: nothing was graded, since the submission was refused.
+        BadInput: nothing was graded, since the submission was refused, or the report came without files.
     """
     files = grading.folder / "files"
     if not files.is_dir():
-        raise BadInput(f"{grading.folder}: nothing was graded there ({grading.report.error or 'no files'})")
+        if grading.report.error:
+            raise BadInput(f"{grading.folder}: nothing was graded there ({grading.report.error})")
+        raise BadInput(
+            f"{grading.folder}: has no files, the report came from `grader export nbgrader`; "
+            "grade the submission with grader grade --gradebook"
+        )
     return files
 
 

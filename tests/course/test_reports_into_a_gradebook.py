@@ -113,9 +113,9 @@ def test_every_score_is_in_the_gradebook_and_pending_or_ungraded_is_no_zero(cour
     assert ran.code == 3
     assert ran.out == "memory: 5 students\nin ./gradebook.db, pages in feedback/<student>/\n"
     assert ran.err.splitlines() == [
-        "no submission: Nobody, Jr.",
         "pending: Pending (pending): 10 points",
         "not graded: Ungraded (ungraded): the judge was killed",
+        "no submission: Nobody, Jr.",
         "not on the roster: stranger (left out)",
     ]
     found = gradebook(course)
