@@ -53,9 +53,8 @@ def regrade_of(course: Course, name: str, jobs: int) -> Regrade:
     """
     found = {student: attempts(course, name, student) for student in students(course, name)}
     now = environment(course.settings.isolation, course.kit, seed_of(course))
-    rounds: list[
-        list[Grading]
-    ] = []  # one attempt a student: a cohort's reports are called as its students are
+    # One attempt a student in each round: a cohort's reports are called as its students are.
+    rounds: list[list[Grading]] = []
     lost = []
     for own in found.values():
         counts = that_counts(course, own)
