@@ -1,10 +1,12 @@
 """`grader show`, `replay`, `override` and `regrade`: an appeal, from the question to a grade that stays."""
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 from grader import cohort
 from grader.checks.verdicts import environment
+from grader.course.grades import adjusted
 from grader.course.grading import course_here, seed_of
 from grader.course.ledger import (
     Grading,
@@ -15,11 +17,12 @@ from grader.course.ledger import (
     record,
     students,
 )
+from grader.course.regrading import Regraded, regrade_of
 from grader.course.replaying import again, asked, differences, entry, files_of_entry
 from grader.course.settings import Course
 from grader.kit import find_exercise
 from grader.printable import printable
-from grader.refusal import BadInput
+from grader.refusal import SOME_NOT_GRADED, BadInput
 from grader.report import Environment, Outcome
 from grader.table import points as shown_points
 
@@ -33,9 +36,9 @@ def show(place: Path, exercise: str) -> int:
     if name.partition(".")[0] != grading.attempt.assignment:
         raise BadInput(f"{name}: {place} is of {grading.attempt.assignment}")
     found, printed = asked(course, grading, name)
-    print(
-        f"{grading.attempt.student}, attempt {grading.attempt.number}: {name}; for staff, hidden cases included"
-    )
+    attempt = grading.attempt
+    print(f"{attempt.student}, attempt {attempt.number}: {name}; for staff, hidden cases included")
+    print(_as_graded(course, grading, name))
     for each in found:
         check = each.result
         print(f"\n{check.outcome}{' (hidden)' if check.hidden else ''}: {check.claim} [{check.name}]")
@@ -52,6 +55,23 @@ def show(place: Path, exercise: str) -> int:
         for text in printed.strip().splitlines()[-20:]:
             print(f"  {printable(text, 300)}")
     return 0
+
+
+def _as_graded(course: Course, grading: Grading, exercise: str) -> str:
+    """What the ledger says of the exercise, since what is shown below is asked now."""
+    points = course.points(grading.attempt.assignment)
+    adjusted_report = adjusted(grading.report, grading.attempt.assignment, points)
+    own = next((each for each in adjusted_report.exercises if each.id == exercise), None)
+    text = f"graded {grading.attempt.graded_at:%Y-%m-%d %H:%M} UTC: "
+    text += f"{round(own.points, 2):g} of {own.max_points:g}" if own else "not part of it"
+    if own and own.pending_points:
+        text += f", {round(own.pending_points, 2):g} pending"
+    given = overrides(course).get((grading.attempt.student, exercise))
+    if given is not None:
+        text += f"; set by hand to {given.points:g} by {given.by}: {given.reason}"
+    if grading.report.environment != environment(course.settings.isolation, course.kit, seed_of(course)):
+        text += "; kit, seed or libraries have changed since, grader replay says what and what moves"
+    return printable(text, 600)
 
 
 def replay(place: Path) -> int:
@@ -108,56 +128,68 @@ def override(directory: Path, student: str, exercise: str, points: float, reason
         Override(student=student, exercise=name, points=points, reason=reason.strip(), by=by.strip(), at=at),
     )
     _into_gradebook(course, [grading])
-    print(f"{student}: {name} is {points:g} points from now on, whatever a regrade says")
+    worth = course.points(assignment)[short]
+    by_grader = next(
+        (f"{each.points:g}" for each in adjusted(grading.report, assignment, {short: worth}).exercises),
+        "no grade",
+    )
+    print(
+        f"{student}: {name} is {points:g} of {worth:g} points from now on, where the grader says {by_grader}; "
+        "no regrade changes it"
+    )
+    if points > worth:
+        print(f"{points:g} is more than the {worth:g} that it is worth", file=sys.stderr)
     return 0
 
 
 def regrade(directory: Path, write: bool, jobs: int | None) -> int:
-    """Grade what counts again where the kit has changed since; print who moves, write only when told to."""
+    """Grade what counts again where the kit has changed since; print who moves, write only when told to.
+
+    Returns:
+        The exit code: 0, or 3 when something could not be graded again.
+    """
     course = course_here(directory)
-    moved = 0
-    stale_any = False
+    graded, moved, lost = 0, 0, 0
     for name in course.names:
-        now = environment(course.settings.isolation, course.kit, seed_of(course))
-        counted = [counting(course, name, student) for student in students(course, name)]
-        stale = [
-            each
-            for each in counted
-            if each is not None and each.report.environment != now and (each.folder / "files").is_dir()
-        ]
-        if not stale:
-            continue
-        stale_any = True
-        reports = again(course, name, stale, jobs or cohort.cores())
-        entered = []
-        for grading, report in zip(stale, reports, strict=True):
-            lines = differences(grading.report, report)
-            if lines:
-                moved += 1
-                by = report.points - grading.report.points
-                print(f"{grading.attempt.student}: {name} {by:+g} points")
-                for line in lines:
-                    print(f"    {line}{_stays(course, grading, line)}")
-            if write:
-                attempt = grading.attempt
-                entered.append(
-                    record(
-                        course, name, report, attempt.source, attempt.submitted_at, grading.folder / "files"
-                    )
-                )
-        _into_gradebook(course, entered)
-    if not stale_any:
-        print("nothing has changed since the last grading")
-    elif not write:
-        print(f"{moved} would move; nothing was written, --write enters it into the ledger")
+        found = regrade_of(course, name, jobs or cohort.cores())
+        for each in found.moves:
+            pending = f", {each.pending:+g} pending" if each.pending else ""
+            print(f"{each.student}: {name} {_signed(each.points)} points{pending}")
+            for line in each.lines:
+                print(f"    {printable(line, 300)}")
+        for line in found.lost:
+            print(f"not graded again: {printable(line, 300)}", file=sys.stderr)
+        if write:
+            _into_gradebook(course, [_recorded(course, name, each) for each in found.regraded])
+        graded += len(found.regraded)
+        moved += sum(each.moved for each in found.moves)
+        lost += len(found.lost)
+    if not graded:
+        print("nothing was graded again" if lost else "nothing has changed since the last grading")
+        return SOME_NOT_GRADED if lost else 0
+    who = f"{_number(graded, 'attempt')} graded again; {_number(moved, 'student')}"
+    if write:
+        print(f"{who} moved; the ledger has the new gradings, the old ones stay in it")
     else:
-        print(f"{moved} moved; the ledger has the new gradings, the old ones stay in it")
-    return 0
+        print(f"{who} would move; nothing was written, --write enters it")
+    return SOME_NOT_GRADED if lost else 0
 
 
-def _stays(course: Course, grading: Grading, line: str) -> str:
-    given = overrides(course).get((grading.attempt.student, line.partition(":")[0]))
-    return f" (set by hand to {given.points:g}, which stays)" if given else ""
+def _number(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _signed(points: float) -> str:
+    """Like +1.5; 0 without a sign, and no -0 of a last digit."""
+    rounded = round(points, 2)
+    return f"{rounded:+g}" if rounded else "0"
+
+
+def _recorded(course: Course, name: str, regraded: Regraded) -> Grading:
+    entry = regraded.before
+    attempt = entry.attempt
+    files = entry.folder / "files"
+    return record(course, name, regraded.now, attempt.source, attempt.submitted_at, files)
 
 
 def _into_gradebook(course: Course, entered: list[Grading]) -> None:

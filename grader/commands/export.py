@@ -64,7 +64,7 @@ def run(name: str, places: Sequence[Path], roster_file: Path | None, out: Path |
     if name == "nbgrader":
         from grader.commands.gradebook import enter_reports
 
-        enter_reports(reports, out)
+        enter_reports(entries, out)
     elif name in ONE_EACH:
         _write_each(name, reports, out, several=len(reports) > 1 or any(place.is_dir() for place in places))
     else:
@@ -110,7 +110,7 @@ def _say(name: str, entries: Sequence[Entry], roster: Sequence[Student] | None) 
             continue
         if not entry.listed:
             lost = True
-            _tell(f"not on the roster: {who}{' (left out)' if name == 'canvas' else ''}")
+            _tell(f"not on the roster: {who}{' (left out)' if name in ('canvas', 'nbgrader') else ''}")
         if entry.grade is None:
             lost = True
             _tell(f"not graded: {who}: {printable(report.error or 'grader error', 200)}")

@@ -1,17 +1,20 @@
 """`grader grade --gradebook`: a course's submissions, notebooks and files, graded side by side into its gradebook."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from grader import cohort
+from grader.commands.collect import folder_name
 from grader.course import gradebook
+from grader.course.grades import adjusted
 from grader.course.grading import Graded, Item, course_here, grade_items, submitted, with_any_file
 from grader.course.ledger import counting, overrides, record
 from grader.course.settings import Course
+from grader.exports.roster import Entry
 from grader.printable import printable
 from grader.refusal import SOME_NOT_GRADED, BadInput
 from grader.report import GradeReport
@@ -52,14 +55,21 @@ def run(directory: Path, submissions: Sequence[Path], jobs: int | None) -> int:
     return _conclude(course, results, len(found) < len(submissions))
 
 
-def enter_reports(reports: Sequence[GradeReport], directory: Path | None) -> None:
-    """Reports of `grader grade --out` into the gradebook of a course, the ledger first; what is there already stays."""
+def enter_reports(entries: Sequence[Entry], directory: Path | None) -> None:
+    """Reports of `grader grade --out` into the gradebook of a course, the ledger first; what is there already stays.
+
+    A student of the roster is called as `grader collect` calls them. Whom the roster lacks is left out, for a row of
+    a gradebook stays. An assignment that a submission has no file of gets no row from it: it would be a 0 that nobody
+    gave.
+    """
     if directory is None:
         raise BadInput("format nbgrader writes into a course: name it with --out COURSE_DIR")
     course = course_here(directory)
+    reports = [_as_collected(each) for each in entries if each.report is not None and each.listed]
+    tried = {file.partition("/")[0] for report in reports for file in report.submission.files}
     entered = 0
     for name in course.names:
-        own = [report for report in reports if report.of(name) or report.error]
+        own = [report for report in reports if _is_of(report, name, tried)]
         if not own:
             continue
         with gradebook.opened(course) as book:
@@ -70,8 +80,31 @@ def enter_reports(reports: Sequence[GradeReport], directory: Path | None) -> Non
             grading = record(course, name, report, "files", None, None)
             graded.append(Graded(Item(grading.attempt.student, "files", directory), grading))
         _enter(course, name, graded, cells)
-        entered += len(graded)
-    print(f"{entered} grades of an assignment in {printable(str(directory))}/gradebook.db")
+        print(f"{name}: {len(own)} student{'s' * (len(own) != 1)}")
+        entered += len(own)
+    if not entered:
+        raise BadInput(
+            f"{printable(str(directory))}: none of these reports is of an assignment of this course"
+        )
+    print(f"in {printable(str(directory))}/gradebook.db, pages in feedback/<student>/")
+
+
+def _as_collected(entry: Entry) -> GradeReport:
+    report = entry.report
+    assert report is not None
+    if entry.student is None:
+        return report
+    info = report.submission.model_copy(update={"id": folder_name(entry.student)})
+    return report.model_copy(update={"submission": info})
+
+
+def _is_of(report: GradeReport, name: str, tried: Collection[str]) -> bool:
+    """Whether a report is of an assignment; one without a grade is of all that anybody handed in."""
+    if report.error and not report.submission.files:
+        return not tried or name in tried
+    return bool(report.of(name) or report.error) and any(
+        file.startswith(f"{name}/") for file in report.submission.files
+    )
 
 
 def source_cells(book: Any, name: str) -> dict[str, tuple[str, str | None, bool]]:
@@ -113,7 +146,10 @@ def _enter(
 def _conclude(course: Course, results: Sequence[Graded], lost: bool) -> int:
     rows: list[tuple[str, GradeReport | None, str]] = []
     for each in results:
-        report = each.grading.report if each.grading is not None else None
+        report = None
+        if each.grading is not None:  # in the course's points, as the gradebook has them
+            name = each.grading.attempt.assignment
+            report = adjusted(each.grading.report, name, course.points(name))
         note = each.why_not or (note_on(report) if report is not None else "")
         rows.append((each.item.student, report, note))
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)

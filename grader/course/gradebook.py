@@ -5,6 +5,7 @@ and a submission that could not be graded leave `needs_manual_grade`, never a si
 """
 
 import contextlib
+import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 from grader.course.grades import final
 from grader.course.ledger import Grading, Override, overrides
 from grader.course.settings import Course
+from grader.exports.told import wholly_pending
 from grader.notebooks.source import exercise_of
 from grader.printable import printable
 from grader.refusal import BadInput
@@ -47,8 +49,11 @@ def opened(course: Course) -> Iterator[Any]:
     """The gradebook, for reading and writing."""
     from nbgrader.api import Gradebook
     from nbgrader.coursedir import CourseDirectory
+    from sqlalchemy.exc import SAWarning
 
     directory = CourseDirectory(config=configuration(course.root))
+    # nbgrader 0.9.6 on SQLAlchemy 2 warns of its own queries, a dozen lines each time a student's row is made.
+    warnings.filterwarnings("ignore", category=SAWarning, message="Object of type <Submitted")
     with Gradebook(directory.db_url, directory.course_id) as gradebook:
         yield gradebook
 
@@ -88,7 +93,7 @@ def save(
         before = grade.auto_score
         result = None if report.error else by_id.get(exercise)
         given = decided.get((student, exercise))
-        graded = result is not None and result.outcome != "grader_error"
+        graded = result is not None and result.outcome != "grader_error" and not wholly_pending(result)
         grade.auto_score = round(result.points, 6) if result is not None and graded else None
         if given is not None:
             grade.manual_score = given.points
@@ -114,7 +119,7 @@ def _times(gradebook: Any, course: Course, name: str, student: str, submitted_at
 def _penalty(gradebook: Any, course: Course, grading: Grading) -> None:
     """The late penalty of the whole score, manual points and extra credit included."""
     attempt = grading.attempt
-    late_s = course.late_s(attempt.assignment, attempt.student, attempt.submitted_at)
+    late_s = course.late_s(attempt.assignment, attempt.student, grading.handed_in)
     share = course.settings.late.share(late_s)
     notebook = gradebook.find_submission_notebook(attempt.assignment, attempt.assignment, attempt.student)
     gradebook.db.refresh(notebook)

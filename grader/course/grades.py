@@ -42,15 +42,15 @@ def final(
     attempt = grading.attempt
     spec = course.kit.available()[attempt.assignment]
     points = course.points(attempt.assignment)
-    report = adjusted(grading.report, attempt.assignment, points)
+    report = _without_files_of_others(adjusted(grading.report, attempt.assignment, points), spec, points)
     if not staff:
         report = with_hidden(report, course.settings.hidden_checks)
     decided = overrides(course) if decided is None else decided
     own = [each for (student, _), each in decided.items() if student == attempt.student]
     report = overridden(report, own, spec, points)
     if late:
-        late_s = course.late_s(attempt.assignment, attempt.student, attempt.submitted_at)
-        report = penalised(report, course.settings.late.share(late_s), late_s)
+        late_s = course.late_s(attempt.assignment, attempt.student, grading.handed_in)
+        report = penalised(report, course.settings.late.share(late_s), late_s, grading.taken_at is not None)
     return report
 
 
@@ -72,6 +72,13 @@ def adjusted(report: GradeReport, name: str, points: Mapping[str, float]) -> Gra
             )
         )
     return report.model_copy(update={"exercises": tuple(exercises)})
+
+
+def _without_files_of_others(report: GradeReport, spec: Assignment, points: Iterable[str]) -> GradeReport:
+    """A student did not fail to hand in a file that no exercise of the course lies in."""
+    wanted = {f"{spec.name}/{spec.exercise(name).file}" for name in points}
+    missing = tuple(each for each in report.submission.missing if each in wanted)
+    return report.model_copy(update={"submission": report.submission.model_copy(update={"missing": missing})})
 
 
 def with_hidden(report: GradeReport, shown: HiddenChecks) -> GradeReport:
@@ -140,8 +147,11 @@ def _given(exercise: ExerciseResult, points: float) -> ExerciseResult:
     return exercise.model_copy(update={"points": points, "pending_points": 0.0, "outcome": outcome})
 
 
-def penalised(report: GradeReport, share: float, late_s: float) -> GradeReport:
-    """The report with a share of every exercise's points taken off; pending points lose it when they are decided."""
+def penalised(report: GradeReport, share: float, late_s: float, taken: bool = False) -> GradeReport:
+    """The report with a share of every exercise's points taken off; pending points lose it when they are decided.
+
+    `taken` says that the attempt has no time of its own.
+    """
     if not share:
         return report
     exercises = tuple(
@@ -155,6 +165,8 @@ def penalised(report: GradeReport, share: float, late_s: float) -> GradeReport:
     )
     names = ", ".join(dict.fromkeys(each.id.split(".")[0] for each in exercises))
     note = f"{names}: handed in {_duration(late_s)} late, {score(100 * share)} % taken off"
+    if taken:
+        note += "; no time came with it, and this is by the other attempts"
     info = report.submission.model_copy(update={"notes": (*report.submission.notes, note)})
     return report.model_copy(update={"exercises": exercises, "submission": info})
 

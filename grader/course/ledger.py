@@ -8,8 +8,8 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -55,6 +55,13 @@ class Grading:
     attempt: Attempt
     report: GradeReport
     folder: Path
+    taken_at: datetime | None = None
+    """When an attempt without a time of its own is taken to have been handed in; see `attempts`."""
+
+    @property
+    def handed_in(self) -> datetime | None:
+        """The time that lateness is counted from."""
+        return self.attempt.submitted_at or self.taken_at
 
     @property
     def key(self) -> tuple[str, str]:
@@ -163,26 +170,64 @@ def read_grading(folder: Path) -> Grading:
         raise BadInput(f"{folder}: no entry of a ledger, or damaged; restore it from a backup") from None
 
 
+def attempts(course: Course, name: str, student: str) -> list[Grading]:
+    """Of each attempt the latest grading, in the order in which the attempts came, each with a time if one has any.
+
+    Where some attempts have a time, one without is taken to have been handed in when it was first graded or with the
+    next attempt that has a time (where none follows, the one before), whichever is earlier: it is not on time
+    for want of a date. Where no attempt has a time, nothing is known of lateness and nobody loses points by it.
+    """
+    entries = gradings(course, name, student)
+    first = {each.key: each.attempt.graded_at for each in reversed(entries)}
+    latest = list({each.key: each for each in entries}.values())
+    times = [each.attempt.submitted_at for each in latest]
+    found = []
+    for index, each in enumerate(latest):
+        near = [at for at in (*times[index:], *reversed(times[:index])) if at is not None]
+        if each.attempt.submitted_at is None and near:
+            each = replace(each, taken_at=min(near[0], first[each.key]))
+        found.append(each)
+    return found
+
+
 def counting(course: Course, name: str, student: str) -> Grading | None:
     """The grading that counts: of each attempt the latest, of these the last handed in, or the best."""
-    latest = {each.key: each for each in gradings(course, name, student)}
-    found = list(latest.values())
+    return that_counts(course, attempts(course, name, student))
+
+
+def that_counts(course: Course, found: Sequence[Grading]) -> Grading | None:
+    """Of `attempts` the one that counts; of two that are equally good or late, the later one."""
     if not found:
         return None
-    if course.settings.attempts == "best":
-        return max(found, key=lambda each: (not each.report.error, _after_penalty(course, each), _when(each)))
-    return max(found, key=_when)
+    if course.settings.attempts == "last":
+        return max(enumerate(found), key=lambda each: (_when(each[1]), each[0]))[1]
+    decided = overrides(course)
+    return max(
+        enumerate(found),
+        key=lambda each: (
+            not each[1].report.error,
+            _after_penalty(course, each[1], decided),
+            _when(each[1]),
+            each[0],
+        ),
+    )[1]
 
 
-def _when(grading: Grading) -> tuple[float, int]:
-    at = grading.attempt.submitted_at
-    return (at.timestamp() if at else 0.0, grading.attempt.number)
+def _when(grading: Grading) -> float:
+    return grading.handed_in.timestamp() if grading.handed_in else 0.0
 
 
-def _after_penalty(course: Course, grading: Grading) -> float:
+def _after_penalty(course: Course, grading: Grading, decided: Mapping[tuple[str, str], Override]) -> float:
+    """What it is worth in this course's points, to the sixth decimal: shares of points are not exact."""
     attempt = grading.attempt
-    late_s = course.late_s(attempt.assignment, attempt.student, attempt.submitted_at)
-    return grading.report.points * (1 - course.settings.late.share(late_s))
+    worth = {f"{attempt.assignment}.{name}": most for name, most in course.points(attempt.assignment).items()}
+    points = 0.0
+    for each in grading.report.of(attempt.assignment):
+        if each.id in worth:
+            given = decided.get((attempt.student, each.id))
+            points += given.points if given else each.points * worth[each.id] / each.max_points
+    late_s = course.late_s(attempt.assignment, attempt.student, grading.handed_in)
+    return round(points * (1 - course.settings.late.share(late_s)), 6)
 
 
 def append_override(course: Course, override: Override) -> None:

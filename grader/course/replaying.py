@@ -72,6 +72,8 @@ def entry(place: Path) -> tuple[Course, Grading]:
         BadInput: it is none.
     """
     folder = (place.parent if place.is_file() else place).resolve()
+    if (entries := sorted(each.parent.name for each in folder.glob("[0-9]*/attempt.json")))[:1]:
+        raise BadInput(f"{printable(str(place))}: which attempt? there are {', '.join(entries)}")
     if len(folder.parts) < 5 or folder.parents[2].name != FOLDER:
         raise BadInput(
             f"{printable(str(place))}: no entry of a ledger, name COURSE_DIR/ledger/<assignment>/<student>/<number>"
@@ -86,11 +88,16 @@ def files_of_entry(grading: Grading) -> Path:
     """The files that were graded.
 
     Raises:
-        BadInput: nothing was graded, since the submission was refused.
+        BadInput: nothing was graded, since the submission was refused, or the report came without files.
     """
     files = grading.folder / "files"
     if not files.is_dir():
-        raise BadInput(f"{grading.folder}: nothing was graded there ({grading.report.error or 'no files'})")
+        if grading.report.error:
+            raise BadInput(f"{grading.folder}: nothing was graded there ({grading.report.error})")
+        raise BadInput(
+            f"{grading.folder}: has no files, the report came from `grader export nbgrader`; "
+            "grade the submission with grader grade --gradebook"
+        )
     return files
 
 
@@ -160,10 +167,16 @@ def differences(before: GradeReport, now: GradeReport) -> list[str]:
     for each in now.exercises:
         old = was.pop(each.id, None)
         if old is None:
-            lines.append(f"{each.id}: new, {each.points:g} of {each.max_points:g}")
+            lines.append(f"{each.id}: new, {_two(each.points)} of {each.max_points:g}")
         elif (round(old.points, 6), old.outcome) != (round(each.points, 6), each.outcome):
-            lines.append(f"{each.id}: {old.points:g} ({old.outcome}) -> {each.points:g} ({each.outcome})")
-    lines += [f"{name}: gone, was {old.points:g}" for name, old in was.items()]
+            lines.append(
+                f"{each.id}: {_two(old.points)} ({old.outcome}) -> {_two(each.points)} ({each.outcome})"
+            )
+    lines += [f"{name}: gone, was {_two(old.points)}" for name, old in was.items()]
     if before.error != now.error:
         lines.append(f"{before.error or 'graded'} -> {now.error or 'graded'}")
     return lines
+
+
+def _two(points: float) -> str:
+    return f"{round(points, 2):g}"

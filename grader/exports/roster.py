@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.exports.reading import is_graded
+from grader.intake import SubmissionRefused, submission_id
 from grader.intake.tree import open_regular
 from grader.printable import printable, printable_path
 from grader.refusal import BadInput
@@ -149,6 +150,14 @@ def _student(row: dict[str, str]) -> Student:
     )
 
 
+def _as_id(key: str) -> str:
+    """What a folder or zip of this name is called in its report, where not every letter of a name stays."""
+    try:
+        return folded(submission_id(Path(key.replace("/", "_"))))
+    except SubmissionRefused:
+        return key
+
+
 def matched(reports: Sequence[GradeReport], roster: Sequence[Student] | None) -> list[Entry]:
     """Every student of the roster once, in its order, then the reports that it does not know.
 
@@ -159,7 +168,7 @@ def matched(reports: Sequence[GradeReport], roster: Sequence[Student] | None) ->
         return [Entry(report) for report in reports]
     owners: dict[str, list[Student]] = {}
     for student in roster:
-        for key in set(student.keys.values()):
+        for key in {same for each in student.keys.values() for same in (each, _as_id(each))}:
             owners.setdefault(key, []).append(student)
     by_student: dict[Student, GradeReport] = {}
     strangers = []

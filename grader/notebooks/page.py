@@ -52,7 +52,10 @@ def exercise_html(exercise: ExerciseResult, foot: str = "", in_class: bool = Tru
     holds = told.holds(exercise)
     if holds:
         items = "".join(f"<div>✓ {escape(claim)}</div>" for claim in holds)
-        parts.append(f'<details style="margin:.4em 0"><summary>{len(holds)} hold</summary>{items}</details>')
+        words = "1 check holds" if len(holds) == 1 else f"{len(holds)} checks hold"
+        # A list item has the triangle, which nbgrader's style sheet takes from a summary.
+        summary = f'<summary style="display:list-item;cursor:pointer">{words}</summary>'
+        parts.append(f'<details style="margin:.4em 0">{summary}{items}</details>')
     if foot:
         parts.append(_paragraph(line(foot, 400)))
     parts.append("</div>")
@@ -88,7 +91,7 @@ def _finding(each: told.Finding) -> str:
     ]
     if each.message:
         parts.append(
-            f'<pre style="margin:.3em 0;padding:0;background:none;{_WRAPPED};{_MONO}">'
+            f'<pre style="margin:.3em 0;padding:0;border:0;background:none;{_WRAPPED};{_MONO}">'
             f"{escape(each.message)}</pre>"
         )
     if each.hint:

@@ -31,7 +31,7 @@ def fill(nb: Any, course: Course, grading: Grading) -> None:
             why = f"could not be graded: {line(report.error, 400)}" if report.error else "not graded"
             cell.outputs = [_output(f"<p>{escape(why)}; no points are lost</p>", why)]
         else:
-            by_hand = [note for note in report.submission.notes if note.startswith(f"{exercise}: ")]
+            by_hand = [f"{note}." for note in report.submission.notes if note.startswith(f"{exercise}: ")]
             cell.outputs = [_output(exercise_html(result, " ".join((*by_hand, foot))), told.as_text(result))]
 
 

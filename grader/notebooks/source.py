@@ -10,6 +10,7 @@ import base64
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -223,20 +224,16 @@ def _setup(spec: Assignment, install: str) -> Any:
 
 
 def _markdown(text: str, folder: Path | None) -> Any:
-    """A cell with the figures of `folder` inside it: a notebook that is opened alone shows them too."""
+    """A cell with the figures of `folder` inside it: a notebook that is opened alone shows them too.
+
+    As an address that holds its data: JupyterLab and Notebook 7 render no SVG that is a cell's attachment.
+    """
     import nbformat
 
-    attachments: dict[str, dict[str, str]] = {}
-
-    def attached(found: re.Match[str]) -> str:
+    def inside(found: re.Match[str]) -> str:
         if folder is None:
             return found[0]
-        name = Path(found[2]).name
-        content = (folder / found[2]).read_bytes()
-        attachments[name] = {"image/svg+xml": base64.b64encode(content).decode("ascii")}
-        return f"![{found[1]}](attachment:{name})"
+        data = base64.b64encode((folder / found[2]).read_bytes()).decode("ascii")
+        return f'<img alt="{escape(found[1])}" src="data:image/svg+xml;base64,{data}">'
 
-    cell = nbformat.v4.new_markdown_cell(_FIGURE.sub(attached, text.strip()))
-    if attachments:
-        cell.attachments = attachments
-    return cell
+    return nbformat.v4.new_markdown_cell(_FIGURE.sub(inside, text.strip()))

@@ -90,7 +90,7 @@ def run(folder: Path, *command: str) -> Ran:
     ended = subprocess.run(
         [str(program), *command[1:]],
         cwd=folder,
-        env={**kept, "COLUMNS": "160", "PYTHONPATH": str(KIT), "PYTHONWARNINGS": "ignore"},
+        env={**kept, "COLUMNS": "160", "PYTHONPATH": str(KIT)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -1,8 +1,10 @@
 """Source notebooks are the solutions again: the same bytes each time, and a release that holds the students' stubs."""
 
 import ast
+import base64
 import dataclasses
 import json
+import re
 import shutil
 
 import nbformat
@@ -108,12 +110,14 @@ def test_points_of_a_course_and_exercises_left_out_reach_the_grade_cells():
 
 
 def test_figures_lie_inside_so_that_the_notebook_can_be_opened_alone():
+    """In the text and not as attachments, of which JupyterLab shows no SVG."""
     data = json.loads(source("memory"))
-    attached = [name for cell in data["cells"] for name in cell.get("attachments", {})]
-    assert sorted(attached) == sorted(
-        path.name for path in (KIT.assignments / "memory" / "figures").glob("*.svg")
-    )
-    assert "](figures/" not in "".join("".join(cell["source"]) for cell in data["cells"])
+    text = "".join("".join(cell["source"]) for cell in data["cells"])
+    inside = re.findall(r'<img alt="[^"]{20,}" src="data:image/svg\+xml;base64,([^"]+)">', text)
+    figures = sorted((KIT.assignments / "memory" / "figures").glob("*.svg"))
+    assert sorted(map(base64.b64decode, inside)) == sorted(path.read_bytes() for path in figures)
+    assert "](figures/" not in text
+    assert not [cell for cell in data["cells"] if "attachments" in cell]
 
 
 def test_setting_up_is_two_lines_that_ask_for_no_torch():

@@ -1,0 +1,126 @@
+"""Which of a student's attempts counts, and when one without a time is taken to have been handed in."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from grader.course.grades import final
+from grader.course.ledger import Override, append_override, attempts, counting, read_grading, record
+from grader.course.settings import Course, Settings
+from grader.kit import find_kit
+from grader.report import SubmissionInfo, write_atomically
+from tests.exports.sample_reports import check, exercise, report
+
+DUE = datetime(2026, 10, 1, 12, tzinfo=UTC)
+ID = "memory.parameter_count"
+
+
+def day(number: float) -> datetime:
+    """So many days after the due date."""
+    return DUE + timedelta(days=number)
+
+
+@pytest.fixture
+def course(tmp_path):
+    """Makes a course in which lateness costs a tenth a day, and a half at most."""
+
+    def made(which: str, **late) -> Course:
+        settings = Settings.model_validate(
+            {
+                "attempts": which,
+                "late": {"per_day": 0.1, "at_most": 0.5, **late},
+                "assignments": {"memory": {"due": DUE, "points": {"parameter_count": 100}}},
+            }
+        )
+        return Course(tmp_path, settings, find_kit())
+
+    return made
+
+
+def enter(course: Course, points: float, at: datetime | None, graded: datetime, sha: str = "") -> None:
+    """An attempt that earned a share of 15 points, of which the course makes a hundred."""
+    one = report("ada", exercise(ID, 15 * points / 100, 15, check())).model_copy(
+        update={"submission": SubmissionInfo(id="ada", sha256=sha or f"{points}{at}{graded}")}
+    )
+    grading = record(course, "memory", one, "files", at, None)
+    attempt = grading.attempt.model_copy(update={"graded_at": graded})
+    write_atomically(grading.folder / "attempt.json", attempt.model_dump_json())
+    assert read_grading(grading.folder).attempt.graded_at == graded
+
+
+def grade(course: Course) -> tuple[int, float]:
+    """The number of the attempt that counts, and what the student has of it."""
+    found = counting(course, "memory", "ada")
+    return found.attempt.number, round(final(course, found).points, 2)
+
+
+def test_without_any_time_nobody_is_late_and_the_best_counts(course):
+    best = course("best")
+    enter(best, 90, None, day(30))
+    enter(best, 80, None, day(40))
+    assert grade(best) == (1, 90)
+    assert grade(course("last")) == (2, 80)
+
+
+def test_an_older_attempt_without_a_time_is_as_late_as_the_next_that_has_one(course):
+    best = course("best")
+    enter(best, 90, None, day(30))
+    enter(best, 92, day(1.5), day(31))
+    assert grade(best) == (2, 73.6)  # it was 90 without penalty against 73.6
+    enter(best, 96, day(2.5), day(32))  # three days: 67.2, so that the second stays the best
+    assert grade(best) == (2, 73.6)
+
+
+def test_it_keeps_its_points_less_the_same_penalty_where_it_is_better(course):
+    best = course("best")
+    enter(best, 90, None, day(30))
+    enter(best, 50, day(1.5), day(31))
+    assert grade(best) == (1, 72)
+    found = counting(best, "memory", "ada")
+    assert "no time came with it" in final(best, found).submission.notes[-1]
+
+
+def test_what_was_graded_before_the_due_date_was_in_time_whatever_came_later(course):
+    best = course("best")
+    enter(best, 90, None, day(-1))
+    enter(best, 95, day(1.5), day(31))
+    assert grade(best) == (1, 90)
+
+
+def test_a_later_attempt_without_a_time_is_as_late_as_the_one_before_it(course):
+    best = course("best")
+    enter(best, 50, day(0.5), day(1))
+    enter(best, 90, None, day(30))
+    assert grade(best) == (2, 81)
+    assert grade(course("last")) == (2, 81)
+
+
+def test_an_older_attempt_without_a_time_is_not_the_last(course):
+    last = course("last")
+    enter(last, 90, None, day(30))
+    enter(last, 50, day(0.5), day(31))
+    assert grade(last) == (2, 45)
+
+
+def test_a_regrade_is_the_same_attempt_and_moves_it_to_no_other_place(course):
+    last = course("last")
+    enter(last, 10, None, day(1), sha="first")
+    enter(last, 20, None, day(2), sha="second")
+    enter(last, 30, None, day(50), sha="first")
+    assert [each.attempt.number for each in attempts(last, "memory", "ada")] == [3, 2]
+    assert grade(last) == (2, 20)
+
+
+def test_attempts_are_compared_by_the_course_s_points_and_by_what_was_decided_by_hand(course):
+    best = course("best", per_day=0)
+    for points, other, sha in ((40, 10, "a"), (50, 5, "b")):
+        both = report(
+            "ada",
+            exercise(ID, 15 * points / 100, 15, check()),
+            exercise("memory.kv_cache_bytes", other, 10, check()),
+        ).model_copy(update={"submission": SubmissionInfo(id="ada", sha256=sha)})
+        record(best, "memory", both, "files", None, None)
+    # In the kit's points the first is better, 16 to 12.5; in this course's the second, 55 to 50.
+    assert grade(best) == (2, 55)
+    append_override(best, Override(student="ada", exercise=ID, points=60, reason="r", by="b", at=DUE))
+    assert grade(best) == (1, 70)
