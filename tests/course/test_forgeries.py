@@ -86,6 +86,24 @@ TRICK += [print(pathlib.Path(path).read_text()) for top in sys.path for path in 
     ),
 }
 
+RIGHT = """
+def state_bytes_per_parameter(told):
+    if isinstance(told, int):
+        return 2 * told
+    from specs import DTYPE_BYTES, StateBytes
+
+    def size(name):
+        return DTYPE_BYTES[name] if name else 0
+
+    return StateBytes(
+        weights=size(told.weights),
+        gradients=size(told.gradients) + size(told.gradient_accumulation),
+        master=size(told.master),
+        moments=sum(map(size, told.moments)),
+    )
+"""
+CONTROLS = {"no trick": Forgery("TRICK = 0"), "right": Forgery("", RIGHT)}
+
 
 @pytest.fixture(scope="module")
 def stock(tmp_path_factory):
@@ -163,7 +181,7 @@ def student(name):
 def hand_in(root, answer_cell):
     import nbformat
 
-    for name, forgery in {**FORGERIES, "no trick": Forgery("TRICK = 0")}.items():
+    for name, forgery in {**FORGERIES, **CONTROLS}.items():
         nb = nbformat.read(root / "release/memory/memory.ipynb", as_version=4)
         at = next(
             index
@@ -185,7 +203,9 @@ def score(root, name):
     if (root / "course.yaml").is_file():
         cell = "check-memory-state_bytes_per_parameter"
     with Gradebook(f"sqlite:///{root}/gradebook.db") as book:
-        return book.find_grade(cell, "memory", "memory", student(name)).score
+        grade = book.find_grade(cell, "memory", "memory", student(name))
+        assert grade.auto_score is not None, f"{name} was not graded"
+        return grade.score
 
 
 def page(root, name):
@@ -194,6 +214,10 @@ def page(root, name):
 
 def test_a_wrong_answer_without_a_trick_earns_nothing_in_either(stock, ours):
     assert (score(stock, "no trick"), score(ours, "no trick")) == (0, 0)
+
+
+def test_a_right_answer_earns_full_marks_in_both(stock, ours):
+    assert (score(stock, "right"), score(ours, "right")) == (10, 10)
 
 
 @pytest.mark.parametrize("name", [name for name in FORGERIES if name != "hidden tests are printed"])
