@@ -17,6 +17,7 @@ from grader.output import folder
 from grader.printable import printable
 from grader.refusal import SOME_NOT_GRADED, BadInput
 from grader.sandbox import Level, available, other_user
+from grader.sandbox.tree import lock_own_memory
 from grader.seeds import SEED_FILE, SeedUnreadable, course_seed
 from grader.summary import Row
 from grader.table import print_cohort
@@ -108,6 +109,8 @@ def _level(isolation: str, kit: Kit, out: Path) -> Level:
         problem = other_user.why_not() or other_user.exposed([kit.root, kit.solutions, out, Path.home()])
         if problem:
             raise BadInput(f"--isolation user: {problem}")
+    if level == "process":
+        lock_own_memory()  # as the judges do; this process holds the seed, and who may trace it can stop it for ever
     return level
 
 
