@@ -26,9 +26,14 @@ LEVELS: dict[str, tuple[Level, str]] = {
     "sandbox": ("sandbox", ""),
     "user": (
         "user",
-        "forged results and readers of the judge's files, not the network nor what is open to every user",
+        "forged results and readers of the judge's files, not the network nor what is open to every user; "
+        "what ranks sent is not counted from outside",
     ),
-    "process": ("process", "crashes, hangs and forged results, not code that reads your files"),
+    "process": (
+        "process",
+        "crashes, hangs and forged results, not code that reads your files, uses the network or ends your "
+        "processes, the grader among them; what ranks sent is not counted from outside",
+    ),
 }
 """Levels by name, and what one that is weaker than the sandbox withstands."""
 
@@ -56,7 +61,7 @@ def run(
         if not path.exists():
             raise BadInput(f"{printable(str(path))}: no such file or folder")
     folder(out)
-    level = _level(isolation, kit, out)
+    level = _level(isolation, kit, out, submissions)
     try:
         seed = course_seed(seed_file or kit.root / SEED_FILE)
     except SeedUnreadable as error:
@@ -96,7 +101,7 @@ def _has_gpu() -> bool:
         raise BadInput(f"the GPU cannot be timed on: {error}; or grade with --no-timing") from None
 
 
-def _level(isolation: str, kit: Kit, out: Path) -> Level:
+def _level(isolation: str, kit: Kit, out: Path, submissions: Sequence[Path]) -> Level:
     if isolation not in LEVELS:
         raise BadInput(f"--isolation {isolation}: no such level, choose one of {', '.join(LEVELS)}")
     level, _ = LEVELS[isolation]
@@ -106,7 +111,9 @@ def _level(isolation: str, kit: Kit, out: Path) -> Level:
             raise BadInput(f"no sandbox here: {state.reason}; {state.remedy}")
     if level == "user":
         out.mkdir(mode=0o700, parents=True, exist_ok=True)  # closed to others from the start
-        problem = other_user.why_not() or other_user.exposed([kit.root, kit.solutions, out, Path.home()])
+        neighbours = submissions if len(submissions) > 1 else ()  # alone, it could read itself
+        secrets = [kit.root, kit.solutions, out, Path.home(), *neighbours]
+        problem = other_user.why_not() or other_user.exposed(secrets)
         if problem:
             raise BadInput(f"--isolation user: {problem}")
     if level == "process":

@@ -21,7 +21,16 @@ GRADING = Path("/grading")
 _GRADING_BYTES, _TMP_BYTES, _SHARED_MEMORY_BYTES = 1 << 30, 1 << 30, 256 << 20
 # Of a user, threads included. A grading needs some 60, and limits what a submission starts to 32 processes by itself.
 MOST_PROCESSES = 1024
+# What Docker gives to root by default.
+_CAPABILITIES = (
+    *("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "SETGID", "SETUID", "SETPCAP", "SETFCAP"),
+    *("NET_BIND_SERVICE", "NET_RAW", "SYS_CHROOT", "AUDIT_WRITE"),
+)
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc")
+
+
+class ContainerFailed(RuntimeError):
+    """The container did not start, or what ran in it failed; says what was last said."""
 
 
 def why_not() -> str:
@@ -41,7 +50,7 @@ def run_inside(checkout: Path, module: str, words: Sequence[str], longest_s: flo
     The thread that calls it has to live on until it returns: the kernel ends the container with that thread.
 
     Raises:
-        subprocess.CalledProcessError: the module failed, or the container could not start.
+        ContainerFailed: the module failed, or the container could not start.
     """
     command = [*_arguments(checkout), sys.executable, "-m", module, *words]
     try:
@@ -51,7 +60,6 @@ def run_inside(checkout: Path, module: str, words: Sequence[str], longest_s: flo
             capture_output=True,
             text=True,
             timeout=longest_s,
-            check=True,
             env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"},
             preexec_fn=_bounded,
         )
@@ -59,6 +67,8 @@ def run_inside(checkout: Path, module: str, words: Sequence[str], longest_s: flo
         subprocess.TimeoutExpired
     ):  # bwrap was killed, and the kernel ends all others with its first process
         return None
+    if done.returncode:
+        raise ContainerFailed(f"{module} {' '.join(words)}: {done.stderr.strip()[-500:] or done.returncode}")
     return done.stdout
 
 
@@ -71,6 +81,13 @@ def _bounded() -> None:
 
 def _arguments(checkout: Path) -> list[str]:
     """bwrap's command line up to the command inside."""
+    arguments = [*system_arguments(), *_memory(str(GRADING), _GRADING_BYTES, "0755")]
+    arguments += ["--perms", "0700", "--dir", str(CHECKOUT.parent), "--ro-bind", str(checkout), str(CHECKOUT)]
+    return [*arguments, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(CHECKOUT), "--"]
+
+
+def system_arguments() -> list[str]:
+    """The beginning of bwrap's command line: a system with Python and Docker's capabilities, and nothing in it."""
     arguments = [
         str(bubblewrap.find_bwrap()),
         "--unshare-pid",
@@ -78,22 +95,25 @@ def _arguments(checkout: Path) -> list[str]:
         "--unshare-net",
         "--unshare-uts",
     ]
-    arguments += ["--die-with-parent", "--new-session", "--hostname", "grading"]
+    arguments += ["--die-with-parent", "--new-session", "--hostname", "grading", "--cap-drop", "ALL"]
+    for name in _CAPABILITIES:
+        arguments += ["--cap-add", f"CAP_{name}"]
     for folder in map(Path, _SYSTEM):
         if folder.is_symlink():
             arguments += ["--symlink", os.readlink(folder), str(folder)]
         elif folder.is_dir():
             arguments += ["--ro-bind", str(folder), str(folder)]
-    arguments += ["--proc", "/proc", "--dev", "/dev", *_memory("/dev/shm", _SHARED_MEMORY_BYTES, "1777")]
-    arguments += [*_memory("/tmp", _TMP_BYTES, "1777"), *_memory(str(GRADING), _GRADING_BYTES, "0755")]
+    # As Docker does: root of this container would be root where the kernel's settings are written.
+    arguments += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
+    arguments += _memory("/dev/shm", _SHARED_MEMORY_BYTES, "1777")
+    arguments += _memory("/tmp", _TMP_BYTES, "1777")
     # Python and the libraries where every user gets to them, even if they lie in root's home outside.
     prefixes = [Path(os.path.realpath(prefix)) for prefix in (sys.base_prefix, sys.prefix)]
     processors = Path("/sys/devices/system/cpu")  # torch reads the list
     for path in [*prefixes, processors]:
         if not any(path.is_relative_to(folder) for folder in _SYSTEM):
             arguments += [*_folders_to(path), "--ro-bind", str(path), str(path)]
-    arguments += ["--perms", "0700", "--dir", str(CHECKOUT.parent), "--ro-bind", str(checkout), str(CHECKOUT)]
-    return [*arguments, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(CHECKOUT), "--"]
+    return arguments
 
 
 def _memory(folder: str, size_bytes: int, mode: str) -> Iterable[str]:

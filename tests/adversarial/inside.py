@@ -17,7 +17,7 @@ from tests import user_namespaces
 from tests.adversarial.case import load_cases
 from tests.adversarial.container import CHECKOUT, GRADING
 
-_ORDINARY = 1000
+ORDINARY = 1000
 _PARTS = ("specs", "kernels_ref", "grader", "solutions", "assignments", "pyproject.toml")
 _LARGEST_REPORT_BYTES = 1 << 22
 _TAIL_CHARACTERS = 2_000
@@ -44,7 +44,7 @@ def main(words: Sequence[str]) -> None:
     built.mkdir()
     submission = variant.build(built, course / "kit" / "solutions")
 
-    user = 0 if level == "user" else _ORDINARY
+    user = 0 if level == "user" else ORDINARY
     subprocess.run(["chown", "-R", "-h", f"{user}:{user}", str(course)], check=True)
     command = [
         str(Path(sys.executable).parent / "grader"),

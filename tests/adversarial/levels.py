@@ -55,13 +55,13 @@ def grade_levels(
     Those that `saved` has are taken from there, and others added to it.
 
     Raises:
-        subprocess.CalledProcessError: a container could not start, or a case could not be built.
+        ContainerFailed: a container could not start, or a case could not be built.
     """
     known = _known(saved, level)
     wanted = [(case, variant) for case in cases for variant in case.variants]
     todo = [(case, variant) for case, variant in wanted if id_of(case, variant) not in known]
     with tempfile.TemporaryDirectory(prefix="rooflab-levels-") as folder:
-        checkout = _checkout(Path(folder).resolve() / "checkout") if todo else Path(folder)
+        checkout = copy_checkout(Path(folder).resolve() / "checkout") if todo else Path(folder)
 
         def one(pair: tuple[Case, Variant]) -> Line:
             line = grade_alone(checkout, *pair, level)
@@ -75,11 +75,11 @@ def grade_levels(
             # The longest first, so that none of them is alone at the end.
             fresh = pool.map(one, sorted(todo, key=lambda pair: -pair[1].takes_s))
             found = {id_of(line.case, line.variant): line for line in fresh}
-    return [
-        found.get(name) or _line_of(known[name], case, variant)
-        for case, variant in wanted
-        if (name := id_of(case, variant))
-    ]
+    for case, variant in wanted:
+        name = id_of(case, variant)
+        if name not in found:
+            found[name] = _line_of(known[name], case, variant)
+    return [found[id_of(case, variant)] for case, variant in wanted]
 
 
 def grade_alone(checkout: Path, case: Case, variant: Variant, level: Level) -> Line:
@@ -93,20 +93,20 @@ def grade_alone(checkout: Path, case: Case, variant: Variant, level: Level) -> L
 
 def _judged(case: Case, variant: Variant, level: Level, seen: Seen) -> Line:
     name = id_of(case, variant)
+    why = "hung" if seen.code is None else f"ended with {seen.code}"
+    try:
+        report = None if seen.report is None else GradeReport.model_validate_json(seen.report)
+    except ValueError:
+        why, seen = "left a report that cannot be read", replace(seen, code=None)
     if seen.code not in (0, SOME_NOT_GRADED):
-        why = "hung" if seen.code is None else f"ended with {seen.code}"
         told = (f"the grader {why}: {seen.said.strip()[-300:]!r}",)
         return Line(case, variant, level, ENDED, "-", 0.0, 0.0, told, ended_the_grader=True)
-    if seen.report is None:
-        row = Row(name, None, seen.said)
-    else:
-        report = GradeReport.model_validate_json(seen.report)
-        row = Row(name, report, note_on(report))
+    row = Row(name, report, note_on(report) if report else seen.said)
     (line,) = lines([replace(case, variants=(variant,))], {name: row}, level)
     return line
 
 
-def _checkout(to: Path) -> Path:
+def copy_checkout(to: Path) -> Path:
     """A copy, so that editing meanwhile changes nothing, with its byte code, so that none of many gradings makes it."""
     original = Path(grader.__file__).resolve().parent.parent
     (to / "tests").mkdir(parents=True)

@@ -216,3 +216,22 @@ def test_the_level_user_is_refused_to_an_ordinary_user(homes: dict[int, Home], w
     assert "--isolation user: the judge must be root to start a worker as another user" in one_line(
         ended.stderr
     )
+
+
+def test_the_level_user_is_refused_while_submissions_could_read_each_other(homes: dict[int, Home]) -> None:
+    """As in a folder that is mounted into a container; one alone has nobody to be read by."""
+    home = homes[ROOT]
+    public = home.folder.parent / "public"
+    for name in ("first", "second"):
+        shutil.copytree(SAMPLES / SAMPLE, public / name)
+    both = [str(public / name) for name in ("first", "second")]
+    grade = ("--out", str(home.folder / "public-out"), *ONLY, "--isolation", "user")
+    ended = home.run("seccomp", "grade", *both, *grade)
+    assert (ended.code, ended.stdout) == (USAGE_ERROR, "")
+    assert f"{public}/first" in one_line(ended.stderr)
+    assert f"`chmod -R go-rwx {public}/first`, or keep it below a folder of mode 700" in one_line(
+        ended.stderr
+    )
+    assert home.run("seccomp", "grade", both[0], *grade).code == 0
+    public.chmod(0o700)
+    assert home.run("seccomp", "grade", *both, *grade).code == 0
