@@ -82,8 +82,9 @@ def test_who_kills_every_process_ends_this_grading_and_nothing_of_this_machine(
     checkout: Path, bystander: psutil.Popen
 ) -> None:
     line = graded(checkout, "process", "ppid_proc/kills_everybody")
-    assert line.ended_the_grader
-    assert not line.withstood
+    # It kills its judge first, and dies with it now and then before it gets to the rest.
+    assert line.ended_the_grader or line.outcome == "not graded", line
+    assert line.earned == 0
     assert bystander.is_running()
     assert bystander.poll() is None
 
