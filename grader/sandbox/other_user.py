@@ -77,7 +77,8 @@ def exposed(secrets: Iterable[Path], needed: Iterable[Path] = ()) -> str:
         if found is not None:
             return (
                 f"{printable_path(found)} can be read by every user, so by a submission too: "
-                f"`chmod -R go-rwx {printable_path(top)}`, with the virtual environment kept elsewhere"
+                f"`chmod -R go-rwx {printable_path(top)}`, or keep it below a folder of mode 700, with the virtual "
+                "environment elsewhere"
             )
     return ""
 

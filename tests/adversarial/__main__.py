@@ -1,7 +1,9 @@
 """Grades every case and prints what became of it: `python -m tests.adversarial [options] [name ...]`.
 
 Without an option all but the slow ones, which interpret Triton kernels, in the sandbox. With several levels there is a
-table of what each withstands as well, which is the one in SECURITY.md.
+table of what each withstands as well, which is the one in SECURITY.md. At the levels below the sandbox each submission
+is graded in a container of its own, which takes root and some 20 minutes a level on two cores; with `--saved FILE` what
+has been graded once is taken from there.
 """
 
 import argparse
@@ -14,16 +16,19 @@ from typing import get_args
 
 from grader.sandbox import Level, available
 from tests.adversarial.case import Case, load_cases
+from tests.adversarial.container import why_not
 from tests.adversarial.grading import Graded, grade_cases, untimed
-from tests.adversarial.table import levels_table, lines, text
+from tests.adversarial.levels import grade_levels
+from tests.adversarial.table import Line, levels_table, lines, text
 
 
 def main(words: Sequence[str]) -> int:
-    """Exit code 1 when a submission became something else than its case says in the sandbox, 2 without a sandbox."""
+    """Exit code 1 when a submission becomes something else than its case says in the sandbox, 2 without a level."""
     parser = argparse.ArgumentParser(prog="python -m tests.adversarial", description=__doc__.splitlines()[0])
     parser.add_argument("--level", action="append", choices=get_args(Level), help="repeatable [sandbox]")
     parser.add_argument("--slow", choices=("no", "too", "only"), default="no", help="the slow ones")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--saved", type=Path, help="lines of the levels below the sandbox, read and added to")
     parser.add_argument("names", nargs="*", help="of cases [all]")
     told = parser.parse_args(words)
     levels: list[Level] = told.level or ["sandbox"]
@@ -31,9 +36,17 @@ def main(words: Sequence[str]) -> int:
     if "sandbox" in levels and not found.ok:
         print(f"the sandbox cannot start: {found.reason}; {found.remedy}", file=sys.stderr)
         return 2
-    by_level, wrong = {}, 0
+    if levels != ["sandbox"] and why_not():
+        print(f"the levels below the sandbox cannot be tried: {why_not()}", file=sys.stderr)
+        return 2
+    cases = _chosen(told.names, told.slow)
+    by_level: dict[Level, list[Line]] = {}
+    wrong = 0
     for level in levels:
-        cases = _chosen(told.names, told.slow, level)
+        if level != "sandbox":
+            by_level[level] = grade_levels(cases, level, told.jobs, told.saved)
+            print(text(by_level[level]), end="\n\n")
+            continue
         with tempfile.TemporaryDirectory(prefix="rooflab-adversarial-") as folder:
             graded = grade_cases(cases, Path(folder).resolve(), level, told.jobs)
         by_level[level] = lines(cases, graded.rows, level)
@@ -45,26 +58,18 @@ def main(words: Sequence[str]) -> int:
             f"{told.jobs} jobs, {len(bad)} otherwise than expected\n"
             f"neighbours disturbed, or left behind: {', '.join(disturbed) or 'nothing'}\n"
         )
-        if level == "sandbox":
-            wrong += len(bad) + len(disturbed)
+        wrong += len(bad) + len(disturbed)
     if len(levels) > 1:
         print(levels_table(by_level))
     return 1 if wrong else 0
 
 
-def _chosen(names: Sequence[str], slow: str, level: Level) -> list[Case]:
-    """The cases to grade; at the process level those only that show what it does not withstand.
-
-    The others would be let loose on this machine: one of them kills every process that it may.
-    """
+def _chosen(names: Sequence[str], slow: str) -> list[Case]:
+    """The cases to grade."""
     wanted = {"no": {False}, "too": {False, True}, "only": {True}}[slow]
     chosen = []
     for case in load_cases():
-        variants = tuple(
-            each
-            for each in case.variants
-            if each.slow in wanted and (level != "process" or each.needs_sandbox or case.honest)
-        )
+        variants = tuple(each for each in case.variants if each.slow in wanted)
         if variants and (not names or case.name in names):
             chosen.append(replace(case, variants=variants))
     return chosen

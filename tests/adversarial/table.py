@@ -23,10 +23,14 @@ class Line:
     took_s: float
     differs: tuple[str, ...]
     """How it differs from what the case expects."""
+    ended_the_grader: bool = False
+    """There is no report, nor would there be any of others."""
 
     @property
     def withstood(self) -> bool:
-        """It earned no more than its honest part; an honest one earned all of it."""
+        """It left the grader running and earned no more than its honest part; an honest one earned all of it."""
+        if self.ended_the_grader:
+            return False
         wanted = self.variant.expect.points
         return self.earned == wanted if self.case.honest else self.earned <= wanted
 

