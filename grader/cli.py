@@ -37,6 +37,7 @@ _WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]
 
 def main() -> NoReturn:
     """Run the command; a mistake of the caller's is one line on stderr and exit code 2."""
+    _open_standard_descriptors()
     if len(sys.argv) < 2:
         sys.argv.append("--help")
     try:
@@ -59,6 +60,15 @@ def main() -> NoReturn:
     except OSError as error:
         _refuse(f"{error.filename or 'the system'}: {error.strerror or error}")
     sys.exit(code)
+
+
+def _open_standard_descriptors() -> None:
+    """Where the caller closed some, as `<&-` does, a file that a child is to inherit would get their number."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free, which is this one
 
 
 def _refuse(message: str) -> NoReturn:

@@ -25,7 +25,7 @@ from grader import judge
 from grader.calls.official import stage_kit
 from grader.kit import find_kit
 from grader.sandbox import Level, available
-from grader.sandbox.tree import lock_own_memory
+from grader.sandbox.tree import end_with_parent, lock_own_memory
 
 MESSAGE_BYTES = 1 << 16
 
@@ -43,6 +43,7 @@ def main() -> int:
     )
     parser.add_argument("--preload", nargs="*", default=[], help="libraries that the judges will import")
     told = parser.parse_args()
+    end_with_parent()  # also where somebody has stopped this process
     _compile(stage_kit(find_kit(told.kit), told.view))
     for library in told.preload:
         with contextlib.suppress(ImportError):  # a judge that needs it says so

@@ -7,7 +7,6 @@ killed, the judge ends too and takes its workers along.
 import json
 import math
 import os
-import shutil
 import sys
 import threading
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from grader.calls.submission import Timer
 from grader.checks.verdicts import Judge
 from grader.clock.device import DeviceError
 from grader.clock.verdict import TimingVerdict
-from grader.kit import Kit, find_kit
+from grader.kit import find_kit
 from grader.report import Environment, GradeReport, SubmissionInfo, write_report
 from grader.sandbox import Level
 from grader.session import Installed, arguments
@@ -44,6 +43,8 @@ class Task(BaseModel):
     """A folder of this judge's own."""
     report: Path
     info: SubmissionInfo
+    environment: Environment
+    """What the grade depends on, as the cohort found it out: hashing the kit takes a fifth of a second."""
     isolation: Level
     seed_hex: str
     assignments: tuple[str, ...]
@@ -51,8 +52,6 @@ class Task(BaseModel):
     hide: tuple[Path, ...] = ()
     view: Path | None = None
     """What workers may see of the kit, where it lies ready for all judges."""
-    environment: Environment | None = None
-    """What the grade depends on, where the cohort has found it out: hashing the kit takes a fifth of a second."""
     clock: Clock | None = None
     """What functions are timed on, if on anything."""
     accept_unmeasured: bool = False
@@ -88,7 +87,10 @@ def run(task: Task, lifeline: int) -> int:
     """
     kit = find_kit(task.kit, task.solutions)
     specs = {name: spec for name, spec in kit.available().items() if name in task.assignments}
-    view = _view_of(kit, task)
+    # A worker of the same user could write to what lies ready for all: there each judge makes its own.
+    view = (
+        task.view if task.view is not None and task.isolation != "process" else stage_kit(kit, task.scratch)
+    )
     runner = SandboxedRunner(view, task.staged, specs, task.isolation, task.hide, task.info.notes)
     threading.Thread(target=_die_with_the_grader, args=[lifeline, runner.close], daemon=True).start()
     reports: list[GradeReport] = []
@@ -117,15 +119,6 @@ def run(task: Task, lifeline: int) -> int:
         return 1
     write_report(reports[-1], task.report)
     return 0
-
-
-def _view_of(kit: Kit, task: Task) -> Path:
-    """What workers may see of the kit: a copy of this judge's own where a worker could write to it."""
-    if task.view is None:
-        return stage_kit(kit, task.scratch)
-    if task.isolation == "process":
-        return Path(shutil.copytree(task.view, task.scratch / "kit"))
-    return task.view
 
 
 def _timer(task: Task, view: Path) -> Timer | None:

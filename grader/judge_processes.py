@@ -3,13 +3,15 @@
 import contextlib
 import itertools
 import json
+import math
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -17,6 +19,8 @@ from grader.sandbox import Level
 
 _MESSAGE_BYTES = 1 << 12
 _SERVER_START_S = 120.0
+_LOOK_INTERVAL_S, _TELLING_S = 1.0, 10.0
+"""How often it is looked whether a judge lives, and how long after its end the server may take to tell of it."""
 
 
 class JudgeProcess(Protocol):
@@ -39,10 +43,14 @@ class ServerLost(RuntimeError):
 class ForkedJudge:
     """A judge that the server has forked: a grandchild, whose exit code the server tells."""
 
-    def __init__(self, stdin: IO[bytes]) -> None:
+    def __init__(self, stdin: IO[bytes], give_up: Callable[[], None]) -> None:
+        """`give_up` ends a server that does not tell what it should."""
         self.stdin: IO[bytes] | None = stdin
         self.pid = 0
         self.returncode = 0
+        self.is_lost = False
+        """True where it was ended because its server is gone."""
+        self._give_up = give_up
         self.started, self.ended = threading.Event(), threading.Event()
 
     def wait(self, timeout: float | None = None) -> int:
@@ -51,8 +59,12 @@ class ForkedJudge:
         Raises:
             subprocess.TimeoutExpired: it lives longer than that.
         """
-        if not self.ended.wait(timeout):
-            raise subprocess.TimeoutExpired("judge", timeout or 0.0)
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        while not self.ended.wait(min(_LOOK_INTERVAL_S, max(0.0, deadline - time.monotonic()))):
+            if _is_over(self.pid) and not self.ended.wait(_TELLING_S):
+                self._give_up()
+            elif time.monotonic() >= deadline:
+                raise subprocess.TimeoutExpired("judge", timeout or 0.0)
         return self.returncode
 
     def lost(self) -> None:
@@ -60,9 +72,17 @@ class ForkedJudge:
         if self.pid and not self.ended.is_set():
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
-            self.returncode = -signal.SIGKILL
+            self.returncode, self.is_lost = -signal.SIGKILL, True
         self.started.set()
         self.ended.set()
+
+
+def _is_over(pid: int) -> bool:
+    """Whether a process has ended; a zombie, which waits for its parent, has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
+    except OSError:
+        return True
 
 
 class Starter:
@@ -188,7 +208,7 @@ class Forkserver:
         """
         read, write = os.pipe()
         stdin = os.fdopen(write, "wb")
-        judge = ForkedJudge(stdin)
+        judge = ForkedJudge(stdin, self._server.kill)
         number = next(self._numbers)
         try:
             with self._lock:

@@ -14,13 +14,14 @@ from grader.clock.lock import FOLDER_VARIABLE
 from grader.clock.verdict import TimingVerdict
 from grader.intake import StagedSubmission
 from grader.judge import Clock, Task
-from grader.judge_processes import JudgeProcess, Starter
+from grader.judge_processes import ForkedJudge, JudgeProcess, Starter
 from grader.kit import Kit
 from grader.printable import printable
 from grader.report import Environment, GradeReport, ReportUnreadable, SubmissionInfo, read_report
 from grader.sandbox import Level
 
 _JUDGE_START_S = 60.0
+_TRIES = 2
 _RUN_S = 15 * 60.0
 """For which one submission can hold a GPU at the most: starts, pools and answers of both directions in the longest time
 that they are given. What is honest takes a minute or two. A judge waits until every other one had it so long."""
@@ -61,13 +62,30 @@ def run_judge(
     running: "Running",
     earlier: Mapping[str, TimingVerdict],
 ) -> GradeReport:
-    produced, log = scratch / "report.json", scratch / "judge.log"
-    task = Task(
+    """Grade one submission in a judge process of its own, and again where the server that had forked it was lost."""
+    for attempt in range(_TRIES):
+        place = scratch / f"try-{attempt}"
+        place.mkdir()
+        report, is_lost = _one_try(_task(order, staged, info, place, current, earlier), order, running)
+        if not is_lost or running.over:
+            break
+    return report
+
+
+def _task(
+    order: Order,
+    staged: StagedSubmission,
+    info: SubmissionInfo,
+    place: Path,
+    current: Environment,
+    earlier: Mapping[str, TimingVerdict],
+) -> Task:
+    return Task(
         kit=order.kit.root,
         solutions=order.kit.solutions,
         staged=staged.root,
-        scratch=scratch,
-        report=produced,
+        scratch=place,
+        report=place / "report.json",
         info=info,
         isolation=order.isolation,
         seed_hex=order.seed.hex(),
@@ -81,6 +99,11 @@ def run_judge(
         earlier=dict(earlier),
         environment=current,
     )
+
+
+def _one_try(task: Task, order: Order, running: "Running") -> tuple[GradeReport, bool]:
+    """(the report, whether there is none because the server was lost)."""
+    log = task.scratch / "judge.log"
     limit_s = _JUDGE_START_S + sum(
         spec.limits.submission_s + spec.limits.import_s
         for name, spec in order.kit.available().items()
@@ -89,32 +112,32 @@ def run_judge(
     if order.clock is not None:
         limit_s += task.wait_s + _RUN_S
     with log.open("wb") as stream:
-        judge, view = running.starter.start(scratch, stream)
-    task = task.model_copy(update={"view": view})
+        judge, view = running.starter.start(task.scratch, stream)
+    line = task.model_copy(update={"view": view}).model_dump_json().encode() + b"\n"
     with running.registered(judge):
         why = ""
         try:
             assert judge.stdin is not None
-            judge.stdin.write(task.model_dump_json().encode() + b"\n")
+            judge.stdin.write(line)
             judge.stdin.flush()
             judge.wait(timeout=limit_s)
         except (BrokenPipeError, ValueError):  # the judge is gone, or an interrupted grader hung up on it
-            judge.wait()
+            pass
         except subprocess.TimeoutExpired:
             why = f"the judge did not finish within {limit_s:.0f} s"
         finally:
             running.end(judge)
     try:
-        return read_report(produced)
+        return read_report(task.report), False
     except ReportUnreadable:
         if not why and judge.returncode < 0:
             why, tail = f"the judge was killed by signal {-judge.returncode}", ""
         else:
             why = why or f"the judge ended with exit code {judge.returncode} and no report"
             tail = printable(" ".join(log.read_text(errors="replace").strip().splitlines()[-3:]), 300)
-        return GradeReport(
-            kind="official", submission=info, environment=current, error=f"{why}: {tail}" if tail else why
-        )
+        error = f"{why}: {tail}" if tail else why
+        report = GradeReport(kind="official", submission=task.info, environment=task.environment, error=error)
+        return report, isinstance(judge, ForkedJudge) and judge.is_lost
 
 
 def _home() -> list[Path]:

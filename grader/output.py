@@ -41,6 +41,10 @@ def folder(out: Path) -> None:
     """
     shown = f"--out {printable_path(out)}"
     try:
+        str(out.resolve()).encode()
+    except UnicodeEncodeError:
+        raise BadInput(f"{shown}: is no text in UTF-8, name another folder") from None
+    try:
         mode = os.stat(out).st_mode
     except FileNotFoundError:
         return

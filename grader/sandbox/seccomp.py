@@ -1,8 +1,9 @@
 """The system calls that a sandboxed worker does not get, as the BPF program that bubblewrap loads.
 
-Two kinds are refused: ways to hold memory that belongs to no process, which the watchdog cannot see
-(a memfd, a System V segment), and large kernel interfaces that no exercise needs. They fail with ENOSYS, as
-on a kernel without them, so that libraries take their other path.
+Three kinds are refused: ways to hold memory that belongs to no process, which the watchdog cannot see
+(a memfd, a System V segment); large kernel interfaces that no exercise needs; and what reaches beyond the sandbox by
+files that are read-only in it: a lease makes everybody else on the machine who opens the file wait, a watch tells when
+others do. They fail with ENOSYS, as on a kernel without them, so that libraries take their other path.
 """
 
 import contextlib
@@ -25,7 +26,12 @@ _REFUSED = {
     "bpf": (321, 280),
     "userfaultfd": (323, 282),
     "io_uring_setup": (425, 425),
+    "inotify_init": (253, 26),
+    "inotify_init1": (294, 26),
+    "fanotify_init": (300, 262),
 }
+_FCNTL = (72, 25)
+_REFUSED_OF_FCNTL = {"F_SETLEASE": 1024, "F_NOTIFY": 1026, "F_SETDELEG": 1040}  # linux/fcntl.h
 # (AUDIT_ARCH_* of linux/audit.h, column above, first number of a second table behind the same instruction)
 _MACHINES = {"x86_64": (0xC000003E, 0, 0x40000000), "aarch64": (0xC00000B7, 1, None)}
 
@@ -33,6 +39,7 @@ _MACHINES = {"x86_64": (0xC000003E, 0, 0x40000000), "aarch64": (0xC00000B7, 1, N
 _LOAD_WORD, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _ERRNO, _KILL_PROCESS = 0x7FFF0000, 0x00050000, 0x80000000
 _NUMBER_OFFSET, _ARCH_OFFSET = 0, 4
+_SECOND_ARGUMENT_OFFSET = 24  # its lower half: both machines are little-endian
 
 
 def program(machine: str = platform.machine()) -> bytes | None:
@@ -54,6 +61,10 @@ def program(machine: str = platform.machine()) -> bytes | None:
         lines += [struct.pack("=HBBI", _JUMP_AT_LEAST, 0, 1, other_table), refuse]
     for numbers in _REFUSED.values():
         lines += [struct.pack("=HBBI", _JUMP_EQUAL, 0, 1, numbers[column]), refuse]
+    lines.append(struct.pack("=HBBI", _JUMP_EQUAL, 0, 1 + 2 * len(_REFUSED_OF_FCNTL), _FCNTL[column]))
+    lines.append(struct.pack("=HBBI", _LOAD_WORD, 0, 0, _SECOND_ARGUMENT_OFFSET))
+    for command in _REFUSED_OF_FCNTL.values():
+        lines += [struct.pack("=HBBI", _JUMP_EQUAL, 0, 1, command), refuse]
     lines.append(struct.pack("=HBBI", _RETURN, 0, 0, _ALLOW))
     return b"".join(lines)
 

@@ -83,6 +83,19 @@ def test_a_server_that_was_stopped_is_given_up(tmp_path: Path, monkeypatch: pyte
         assert judge.wait(timeout=30) == -signal.SIGKILL
 
 
+def test_a_judge_that_ended_while_its_server_was_stopped_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.judge_processes._TELLING_S", 0.5)
+    with server(tmp_path) as one, (tmp_path / "log").open("wb") as log:
+        judge = one.start(tmp_path, log)
+        psutil.Process(judge.pid).parent().suspend()  # type: ignore[union-attr]  # it lives: it has a parent
+        assert judge.stdin is not None
+        judge.stdin.close()
+        assert judge.wait() == -signal.SIGKILL
+        assert judge.is_lost
+
+
 def test_a_starter_replaces_a_lost_server(tmp_path: Path) -> None:
     starter = Starter(KIT, tmp_path / "servers", ENVIRONMENT, "user", ["numpy"])
     try:

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -212,3 +213,20 @@ def test_a_report_that_cannot_be_written_stops_nobody_else(
     rows = cohort.grade(Order(kit, out, "process", b"seed", 1), [bench.first, bench.last])
     assert [row.graded for row in rows] == [False, True]
     assert "first: cannot be graded" in rows[0].note
+
+
+def test_a_folder_whose_name_is_no_text_is_refused_at_once(bench: Bench, tmp_path: Path) -> None:
+    refused = bench.course.grade(Path(f"{tmp_path}/o\udcff"), [bench.first], *ONE_AT_A_TIME)
+    assert (refused.code, refused.stdout) == (2, "")
+    assert "is no text in UTF-8, name another folder" in refused.stderr
+
+
+def test_standard_descriptors_that_the_caller_closed_do_no_harm(bench: Bench, tmp_path: Path) -> None:
+    """As `<&-` does: what a child inherits must not get their numbers."""
+    words = [sys.executable, "-c", "from grader.cli import main; main()", "grade", str(bench.first)]
+    words += ["--out", str(tmp_path / "out"), "--seed-file", str(tmp_path / "seed"), *ONE_AT_A_TIME]
+    told = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *words], cwd=bench.course.kit, capture_output=True, text=True
+    )
+    assert (told.returncode, told.stderr) == (0, "")
+    assert read_report(tmp_path / "out" / "first" / "report.json").points == 10
