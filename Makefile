@@ -10,7 +10,7 @@ OUT     ?= reports
 help:
 	@echo "make grade    grade the sample submissions: table, reports/<id>/report.json, reports/summary.csv"
 	@echo "make test     the kit's own tests"
-	@echo "make test-attacks  hostile, broken and odd submissions, graded in the sandbox"
+	@echo "make test-attacks  hostile, broken and odd submissions, graded in the sandbox; and where there is none"
 	@echo "make test-clock  real processes and attacks under the judge's clock; on an idle machine"
 	@echo "make test-ranks  collectives, sharded layers and training on real processes"
 	@echo "make test-gpu  what needs an NVIDIA card: the reference kernels, attacks on the clock"
@@ -41,7 +41,7 @@ test: $(READY)
 	$(BIN)/python -m pytest tests -m 'not slow and not attacks and not clock and not ranks and not course and not gpu'
 
 test-attacks: $(READY)
-	$(BIN)/python -m pytest tests/adversarial -m 'attacks and not slow'
+	$(BIN)/python -m pytest tests/adversarial tests/grader/sandbox -m 'attacks and not slow'
 
 test-clock: $(READY)
 	$(BIN)/python -m pytest tests/clock tests/adversarial -m 'clock and not slow'

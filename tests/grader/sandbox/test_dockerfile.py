@@ -16,6 +16,8 @@ from tests import user_namespaces
 from tests.adversarial.container import system_arguments, why_not
 from tests.grader.grade_command import KIT, SAMPLES
 
+pytestmark = pytest.mark.attacks
+
 LINES = (KIT / "grader" / "runners" / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
 IGNORED = (KIT / ".dockerignore").read_text().split()
 ONLY = " --only memory.state_bytes_per_parameter"

@@ -22,6 +22,8 @@ from grader.sandbox import bubblewrap
 from tests import user_namespaces
 from tests.grader.grade_command import KIT, SAMPLES, Ended, make_course
 
+pytestmark = pytest.mark.attacks
+
 ROOT, ORDINARY = 0, 61_234
 """Nobody's, and none that a worker gets."""
 ONLY = ("--only", "memory.state_bytes_per_parameter")
