@@ -120,6 +120,9 @@ def override(directory: Path, student: str, exercise: str, points: float, reason
         )
     if not reason.strip() or not by.strip():
         raise BadInput("--reason and --by: say why, and who decides")
+    for option, text in (("--reason", reason), ("--by", by)):
+        if not _is_unicode(text):
+            raise BadInput(f"{option} {printable(text, 60)!r}: not UTF-8, write it anew")
     if not 0 <= points <= 1e6:
         raise BadInput(f"--points {points:g}: no number of points")
     at = datetime.now(UTC).replace(microsecond=0)
@@ -140,6 +143,15 @@ def override(directory: Path, student: str, exercise: str, points: float, reason
     if points > worth:
         print(f"{points:g} is more than the {worth:g} that it is worth", file=sys.stderr)
     return 0
+
+
+def _is_unicode(text: str) -> bool:
+    """False for a word of the command line that was not UTF-8: Python hands its bytes on as surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def regrade(directory: Path, write: bool, jobs: int | None) -> int:

@@ -231,12 +231,18 @@ def _after_penalty(course: Course, grading: Grading, decided: Mapping[tuple[str,
 
 
 def append_override(course: Course, override: Override) -> None:
-    """Write one decision at the end of the ledger."""
+    """Write one decision at the end of the ledger, on a line of its own.
+
+    A line that a full disk cut short has no end: what is written after it must not be damaged with it.
+    """
     path = course.root / FOLDER / "overrides.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as stream:
+    with path.open("ab+") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
-        stream.write(override.model_dump_json() + "\n")
+        if size := stream.seek(0, os.SEEK_END):
+            stream.seek(size - 1)
+        ended = stream.read(1) in (b"", b"\n")
+        stream.write((b"" if ended else b"\n") + override.model_dump_json().encode() + b"\n")
         stream.flush()
         os.fsync(stream.fileno())
 
@@ -254,7 +260,10 @@ def _override_lines(course: Course) -> Iterator[Override]:
     path = course.root / FOLDER / "overrides.jsonl"
     if not path.is_file():
         return
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    # Not splitlines(): a reason may have U+2028 in it, which JSON does not escape.
+    for number, text in enumerate(path.read_bytes().split(b"\n"), start=1):
+        if not text.strip():
+            continue
         try:
             yield Override.model_validate_json(text)
         except ValidationError:

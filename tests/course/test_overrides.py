@@ -1,0 +1,71 @@
+"""Decisions of a person: what is written and read back, and what is refused before anything is written."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from grader.commands.appeals import override
+from grader.course.grading import course_here
+from grader.course.ledger import Override, append_override, overrides, record
+from grader.course.settings import Course
+from grader.refusal import BadInput
+from tests.exports.sample_reports import check, exercise, report
+
+ID = "memory.parameter_count"
+AT = datetime(2026, 10, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def course(tmp_path) -> Course:
+    """ada has 5 of 10 points; no gradebook."""
+    (tmp_path / "course.yaml").write_text("assignments: {memory: }\n")
+    course = course_here(tmp_path)
+    record(course, "memory", report("ada", exercise(ID, 5, 10, check())), "files", None, None)
+    return course
+
+
+def decide(course: Course, student: str = "ada", reason: str = "agreed", by: str = "TA") -> int:
+    return override(course.root, student, ID, 7.0, reason, by)
+
+
+def lines(course: Course) -> Path:
+    return course.root / "ledger" / "overrides.jsonl"
+
+
+def decision(reason: str) -> Override:
+    return Override(student="ada", exercise=ID, points=7, reason=reason, by="TA", at=AT)
+
+
+@pytest.mark.parametrize("character", ["\u2028", "\u2029", "\u0085", "\x1c", "\r", "\n"])
+def test_a_reason_may_hold_what_python_takes_for_the_end_of_a_line(character, course):
+    reason = f"on paper{character}and by mail"
+    assert decide(course, reason=reason) == 0
+    assert decide(course, reason=reason) == 0
+    assert overrides(course)["ada", ID].reason == reason
+
+
+def test_a_line_that_was_cut_short_damages_only_itself(course):
+    append_override(course, decision("first"))
+    whole = lines(course).read_bytes()
+    lines(course).write_bytes(whole + whole[:40])
+    append_override(course, decision("second"))
+    with pytest.raises(BadInput, match="line 2: damaged"):
+        overrides(course)
+    first, _, *rest = lines(course).read_bytes().split(b"\n")
+    lines(course).write_bytes(b"\n".join((first, *rest)))
+    assert overrides(course)["ada", ID].reason == "second"
+
+
+def test_bytes_that_are_no_text_are_damage_and_no_traceback(course):
+    append_override(course, decision("first"))
+    lines(course).write_bytes(lines(course).read_bytes().replace(b"first", b"fi\xffst"))
+    with pytest.raises(BadInput, match="line 1: damaged"):
+        overrides(course)
+
+
+@pytest.mark.parametrize("option", ["reason", "by"])
+def test_a_word_of_the_command_line_that_is_no_text_is_refused(option, course):
+    with pytest.raises(BadInput, match=f"^--{option} .*: not UTF-8, write it anew$"):
+        decide(course, **{option: "a\udcffb"})
+    assert not lines(course).exists()
