@@ -111,9 +111,10 @@ def override(directory: Path, student: str, exercise: str, points: float, reason
     assignment, _, short = name.partition(".")
     if assignment not in course.names or short not in course.points(assignment):
         raise BadInput(f"{name}: not part of this course")
-    grading = counting(course, assignment, student)
+    # By the folder's very name: "ada/" and "../memory/ada" lead to the same folder and are nobody's id.
+    there = students(course, assignment)
+    grading = counting(course, assignment, student) if student in there else None
     if grading is None:
-        there = students(course, assignment)
         raise BadInput(
             f"{printable(student, 60)}: no attempt at {assignment} in the ledger"
             + (f", there are those of {', '.join(there[:20])}" if there else "")
@@ -126,10 +127,11 @@ def override(directory: Path, student: str, exercise: str, points: float, reason
     if not 0 <= points <= 1e6:
         raise BadInput(f"--points {points:g}: no number of points")
     at = datetime.now(UTC).replace(microsecond=0)
-    append_override(
-        course,
-        Override(student=student, exercise=name, points=points, reason=reason.strip(), by=by.strip(), at=at),
+    student = grading.attempt.student
+    decision = Override(
+        student=student, exercise=name, points=points, reason=reason.strip(), by=by.strip(), at=at
     )
+    append_override(course, decision)
     _into_gradebook(course, [grading])
     worth = course.points(assignment)[short]
     by_grader = next(

@@ -66,6 +66,13 @@ def test_bytes_that_are_no_text_are_damage_and_no_traceback(course):
 
 @pytest.mark.parametrize("option", ["reason", "by"])
 def test_a_word_of_the_command_line_that_is_no_text_is_refused(option, course):
-    with pytest.raises(BadInput, match=f"^--{option} .*: not UTF-8, write it anew$"):
+    with pytest.raises(BadInput, match=rf"^--{option} .*: not UTF-8, write it anew$"):
         decide(course, **{option: "a\udcffb"})
+    assert not lines(course).exists()
+
+
+@pytest.mark.parametrize("student", ["ada/", "../memory/ada", "./ada", "ADA", "ad?", "", ".", "bea"])
+def test_what_is_no_student_s_id_is_refused_although_it_leads_to_a_folder(student, course):
+    with pytest.raises(BadInput, match=r"no attempt at memory in the ledger, there are those of ada$"):
+        decide(course, student)
     assert not lines(course).exists()
