@@ -131,8 +131,9 @@ def override(directory: Path, student: str, exercise: str, points: float, reason
     decision = Override(
         student=student, exercise=name, points=points, reason=reason.strip(), by=by.strip(), at=at
     )
+    lacks = _gradebook_lacks(course, assignment)
     append_override(course, decision)
-    _into_gradebook(course, [grading])
+    _into_gradebook(course, [grading], lacks)
     worth = course.points(assignment)[short]
     by_grader = next(
         (f"{each.points:g}" for each in adjusted(grading.report, assignment, {short: worth}).exercises),
@@ -174,7 +175,8 @@ def regrade(directory: Path, write: bool, jobs: int | None) -> int:
         for line in found.lost:
             print(f"not graded again: {printable(line, 300)}", file=sys.stderr)
         if write:
-            _into_gradebook(course, [_recorded(course, name, each) for each in found.regraded])
+            lacks = _gradebook_lacks(course, name) if found.regraded else ""
+            _into_gradebook(course, [_recorded(course, name, each) for each in found.regraded], lacks)
         graded += len(found.regraded)
         moved += sum(each.moved for each in found.moves)
         lost += len(found.lost)
@@ -206,12 +208,32 @@ def _recorded(course: Course, name: str, regraded: Regraded) -> Grading:
     return record(course, name, regraded.now, attempt.source, attempt.submitted_at, files)
 
 
-def _into_gradebook(course: Course, entered: list[Grading]) -> None:
+def _gradebook_lacks(course: Course, name: str) -> str:
+    """What to tell the instructor where the gradebook does not know the assignment yet; else nothing.
+
+    The decision is the ledger's and is not refused for it. This is asked before anything is written, for a gradebook
+    that cannot be opened refuses the command.
+    """
+    from grader.course import gradebook
+
+    if not (course.root / "gradebook.db").is_file():
+        return ""
+    with gradebook.opened(course) as book:
+        try:
+            gradebook.refuse_unreleased(book, name)
+        except BadInput as refusal:
+            return f"{refusal}, then `grader grade --gradebook`; until then the ledger and its exports alone have this"
+    return ""
+
+
+def _into_gradebook(course: Course, entered: list[Grading], lacks: str) -> None:
     """Save what counts now, and show it; a course without an nbgrader gradebook has none to save into."""
     from grader.course import gradebook
     from grader.course.pages import feedback, shown_anew
 
-    if not entered or not (course.root / "gradebook.db").is_file():
+    if lacks:
+        print(lacks, file=sys.stderr)
+    if lacks or not entered or not (course.root / "gradebook.db").is_file():
         return
     with gradebook.opened(course) as book:
         for each in entered:

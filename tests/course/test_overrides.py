@@ -1,13 +1,18 @@
 """Decisions of a person: what is written and read back, and what is refused before anything is written."""
 
+import os
+import shutil
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from grader.commands import appeals
 from grader.commands.appeals import override
 from grader.course.grading import course_here
-from grader.course.ledger import Override, append_override, overrides, record
+from grader.course.ledger import Override, append_override, gradings, overrides, record
+from grader.course.regrading import Regrade, Regraded
 from grader.course.settings import Course
 from grader.refusal import BadInput
 from tests.exports.sample_reports import check, exercise, report
@@ -76,3 +81,59 @@ def test_what_is_no_student_s_id_is_refused_although_it_leads_to_a_folder(studen
     with pytest.raises(BadInput, match=r"no attempt at memory in the ledger, there are those of ada$"):
         decide(course, student)
     assert not lines(course).exists()
+
+
+@pytest.fixture(scope="module")
+def empty_gradebook(tmp_path_factory) -> Path:
+    """A gradebook without an assignment, made once: alembic takes ten seconds for it."""
+    gradebook = pytest.importorskip("nbgrader.api")
+    path = tmp_path_factory.mktemp("gradebook") / "gradebook.db"
+    with pytest.MonkeyPatch.context() as patch:
+        # As in an activated environment: nbgrader looks for alembic on the PATH when it makes its database.
+        patch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+        with gradebook.Gradebook(f"sqlite:///{path}"):
+            return path
+
+
+@pytest.fixture
+def unreleased(course, empty_gradebook) -> Course:
+    """The course with a gradebook in which no assignment has been generated."""
+    (course.root / "nbgrader_config.py").write_text("c = get_config()\n")
+    shutil.copy(empty_gradebook, course.root)
+    return course
+
+
+LACKS = (
+    "memory: not in the gradebook yet, run `nbgrader generate_assignment memory` there first, then `grader grade "
+    "--gradebook`; until then the ledger and its exports alone have this\n"
+)
+
+
+@pytest.mark.course
+def test_a_decision_stands_although_the_gradebook_does_not_know_the_assignment_yet(unreleased, capsys):
+    assert decide(unreleased) == 0
+    said = capsys.readouterr()
+    assert said.err == LACKS
+    assert said.out.startswith(f"ada: {ID} is 7 of ")
+    assert overrides(unreleased)["ada", ID].points == 7
+
+
+@pytest.mark.course
+def test_and_so_does_a_regrade(unreleased, capsys, monkeypatch):
+    (before,) = gradings(unreleased, "memory", "ada")
+    (before.folder / "files").mkdir()
+    now = before.report.model_copy(update={"exercises": (exercise(ID, 6, 10, check()),)})
+    monkeypatch.setattr(
+        appeals, "regrade_of", lambda course, name, jobs: Regrade((Regraded(before, now),), (), ())
+    )
+    assert appeals.regrade(unreleased.root, write=True, jobs=1) == 0
+    assert capsys.readouterr().err == LACKS
+    assert [each.report.points for each in gradings(unreleased, "memory", "ada")] == [5, 6]
+
+
+@pytest.mark.course
+def test_nothing_is_written_where_the_gradebook_cannot_be_opened(unreleased):
+    (unreleased.root / "nbgrader_config.py").unlink()
+    with pytest.raises(BadInput, match=r"no nbgrader_config\.py there"):
+        decide(unreleased)
+    assert not lines(unreleased).exists()
