@@ -51,7 +51,19 @@ def final(
     if late:
         late_s = course.late_s(attempt.assignment, attempt.student, grading.handed_in)
         report = penalised(report, course.settings.late.share(late_s), late_s, grading.taken_at is not None)
-    return report
+    return _open_by_others(report, grading)
+
+
+def _open_by_others(report: GradeReport, grading: Grading) -> GradeReport:
+    """The best attempt's report, pending by what another attempt may still make of the grade."""
+    if report.error or not (grading.others or grading.could_gain):
+        return report
+    exercises = tuple(
+        each.model_copy(update={"pending_points": each.pending_points + grading.could_gain.get(each.id, 0.0)})
+        for each in report.exercises
+    )
+    info = report.submission.model_copy(update={"notes": (*report.submission.notes, *grading.others)})
+    return report.model_copy(update={"exercises": exercises, "submission": info})
 
 
 def adjusted(report: GradeReport, name: str, points: Mapping[str, float]) -> GradeReport:

@@ -8,8 +8,8 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -57,6 +57,10 @@ class Grading:
     folder: Path
     taken_at: datetime | None = None
     """When an attempt without a time of its own is taken to have been handed in; see `attempts`."""
+    could_gain: Mapping[str, float] = field(default_factory=dict)
+    """Of the best attempt, by exercise: what the grade would gain if another attempt's open points were all earned."""
+    others: tuple[str, ...] = ()
+    """A line for each attempt that may yet turn out better, or that nobody could grade."""
 
     @property
     def handed_in(self) -> datetime | None:
@@ -187,7 +191,15 @@ def attempts(course: Course, name: str, student: str) -> list[Grading]:
         if each.attempt.submitted_at is None and near:
             each = replace(each, taken_at=min(near[0], first[each.key]))
         found.append(each)
-    return found
+    return [each for each in found if not _graded_since(each, found)]
+
+
+def _graded_since(grading: Grading, others: Iterable[Grading]) -> bool:
+    """Whether what could not be read once was read later, being the same by its time."""
+    at = grading.attempt.submitted_at
+    return bool(grading.report.error and not grading.report.submission.sha256 and at) and any(
+        each.attempt.submitted_at == at and each.attempt.number > grading.attempt.number for each in others
+    )
 
 
 def counting(course: Course, name: str, student: str) -> Grading | None:
@@ -196,38 +208,87 @@ def counting(course: Course, name: str, student: str) -> Grading | None:
 
 
 def that_counts(course: Course, found: Sequence[Grading]) -> Grading | None:
-    """Of `attempts` the one that counts; of two that are equally good or late, the later one."""
+    """Of `attempts` the one that counts; of two that are equally good or late, the later one.
+
+    The best is the best by what is decided. Where another one's open points could still beat it, it says so and by
+    how much: the grade is not final.
+    """
     if not found:
         return None
     if course.settings.attempts == "last":
         return max(enumerate(found), key=lambda each: (_when(each[1]), each[0]))[1]
     decided = overrides(course)
-    return max(
-        enumerate(found),
-        key=lambda each: (
-            not each[1].report.error,
-            _after_penalty(course, each[1], decided),
-            _when(each[1]),
-            each[0],
+    worths = [_worth(course, each, decided) for each in found]
+    best = max(
+        range(len(found)),
+        key=lambda index: (
+            not found[index].report.error,
+            _total(earned for earned, _ in worths[index].values()),
+            _when(found[index]),
+            index,
         ),
-    )[1]
+    )
+    if found[best].report.error:
+        return found[best]
+    return _with_others(best, found, worths)
 
 
 def _when(grading: Grading) -> float:
     return grading.handed_in.timestamp() if grading.handed_in else 0.0
 
 
-def _after_penalty(course: Course, grading: Grading, decided: Mapping[tuple[str, str], Override]) -> float:
-    """What it is worth in this course's points, to the sixth decimal: shares of points are not exact."""
+Worth = Mapping[str, tuple[float, float]]
+
+
+def _worth(course: Course, grading: Grading, decided: Mapping[tuple[str, str], Override]) -> Worth:
+    """Of each exercise, in this course's points and after the late penalty: what is earned, and what may be at most."""
     attempt = grading.attempt
-    worth = {f"{attempt.assignment}.{name}": most for name, most in course.points(attempt.assignment).items()}
-    points = 0.0
-    for each in grading.report.of(attempt.assignment):
-        if each.id in worth:
-            given = decided.get((attempt.student, each.id))
-            points += given.points if given else each.points * worth[each.id] / each.max_points
     late_s = course.late_s(attempt.assignment, attempt.student, grading.handed_in)
-    return round(points * (1 - course.settings.late.share(late_s)), 6)
+    left = 1 - course.settings.late.share(late_s)
+    results = {each.id: each for each in grading.report.of(attempt.assignment)}
+    found = {}
+    for short, worth in course.points(attempt.assignment).items():
+        name = f"{attempt.assignment}.{short}"
+        given, result = decided.get((attempt.student, name)), results.get(name)
+        earned, at_most = 0.0, worth
+        if given is not None:
+            earned = at_most = given.points
+        elif result is not None and not grading.report.error:
+            earned = result.points * worth / result.max_points
+            at_most = earned + result.pending_points * worth / result.max_points
+        found[name] = (earned * left, at_most * left)
+    return found
+
+
+def _total(points: Iterable[float]) -> float:
+    """To the sixth decimal: shares of points are not exact."""
+    return round(sum(points), 6)
+
+
+def _with_others(best: int, found: Sequence[Grading], worths: Sequence[Worth]) -> Grading:
+    earned = _total(each for each, _ in worths[best].values())
+    at_most = [_total(each for _, each in worth.values()) for worth in worths]
+    others = []
+    for index, each in enumerate(found):
+        may_count = index != best and at_most[index] > earned
+        if index == best or not (may_count or each.report.error):
+            continue
+        line = f"{each.attempt.assignment}: attempt {each.attempt.number} "
+        line += (
+            f"could not be graded ({printable(each.report.error, 200)})"
+            if each.report.error
+            else "has points pending"
+        )
+        others.append(line + (f" and may yet count, with {at_most[index]:g} at most" if may_count else ""))
+    top = max(range(len(found)), key=at_most.__getitem__)
+    rest = at_most[top] - at_most[best]
+    gain = {}
+    for name, (_, own) in worths[best].items():
+        part = min(rest, worths[top][name][1] - own)
+        if part > 0:
+            gain[name] = round(part, 6)
+            rest -= part
+    return replace(found[best], could_gain=gain, others=tuple(others))
 
 
 def append_override(course: Course, override: Override) -> None:

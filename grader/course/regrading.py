@@ -57,12 +57,9 @@ def regrade_of(course: Course, name: str, jobs: int) -> Regrade:
     rounds: list[list[Grading]] = []
     lost = []
     for own in found.values():
+        best = course.settings.attempts == "best"
         counts = that_counts(course, own)
-        stale = [
-            each
-            for each in own
-            if each.report.environment != now and (each is counts or course.settings.attempts == "best")
-        ]
+        stale = [each for each in own if each.report.environment != now and (best or each is counts)]
         there = [each for each in stale if (each.folder / "files").is_dir()]
         lost += [
             _lost(each, each.report.error or "its files are not in the ledger")
