@@ -205,7 +205,7 @@ def _recorded(course: Course, name: str, regraded: Regraded) -> Grading:
     entry = regraded.before
     attempt = entry.attempt
     files = entry.folder / "files"
-    return record(course, name, regraded.now, attempt.source, attempt.submitted_at, files)
+    return record(course, name, regraded.now, attempt.source, attempt.submitted_at, files, "regrade")
 
 
 def _gradebook_lacks(course: Course, name: str) -> str:

@@ -24,6 +24,8 @@ from grader.report import GradeReport, Model, ReportUnreadable, read_report, wri
 
 FOLDER = "ledger"
 Source = Literal["notebook", "files"]
+Because = Literal["handed in", "regrade", "report"]
+"""Why a grading is entered: a submission was graded, an attempt of the ledger again, or a report came without one."""
 
 
 class Attempt(Model):
@@ -35,6 +37,8 @@ class Attempt(Model):
     source: Source
     submitted_at: AwareDatetime | None = None
     graded_at: AwareDatetime
+    handed_in_again: bool = False
+    """True where these files came again, without a time, after others: a hand-in, and no regrade."""
 
 
 class Override(Model):
@@ -80,15 +84,24 @@ def record(
     source: Source,
     submitted_at: datetime | None,
     files: Path | None,
+    because: Because = "handed in",
 ) -> Grading:
-    """Append a grading, unless the ledger's last one of this attempt says the same; the entry that holds it."""
+    """Append a grading, unless the ledger's last one of this attempt says the same; the entry that holds it.
+
+    Files without a time that come again after others are handed in again, and appended although their grade is known.
+    A report that the ledger has is no attempt, wherever the ledger has it from.
+    """
     student = safe_student(report.submission.id)
     # Which exercises a course leaves out is said in course.yaml: of its own the report has all.
     report = report.model_copy(update={"exercises": report.of(name), "only": ()})
     earlier = gradings(course, name, student)
     key = (report.submission.sha256, str(submitted_at))
     same = [each for each in earlier if each.key == key]
-    if same and _says_the_same(same[-1].report, report):
+    is_last = bool(earlier) and _by_hand_in(earlier, again=True)[-1].key == key
+    came_again = because != "regrade" and bool(same) and submitted_at is None and not is_last
+    if because == "report" and (known := _known(earlier, report, is_last)) is not None:
+        return known
+    if same and not came_again and _says_the_same(same[-1].report, report):
         return same[-1]
     folder = course.root / FOLDER / name / student
     folder.mkdir(parents=True, exist_ok=True)
@@ -103,6 +116,7 @@ def record(
                 source=source,
                 submitted_at=submitted_at,
                 graded_at=datetime.now(UTC).replace(microsecond=0),
+                handed_in_again=came_again,
             )
             (building / "attempt.json").write_text(attempt.model_dump_json(indent=1) + "\n", encoding="utf-8")
             write_report(report, building / "report.json")
@@ -120,6 +134,19 @@ def record(
             return Grading(attempt, report, target)
     finally:
         shutil.rmtree(building, ignore_errors=True)
+
+
+def _known(earlier: Sequence[Grading], report: GradeReport, is_last: bool) -> Grading | None:
+    """The entry that a report without a time comes from, or says nothing new beside.
+
+    That is one of the same run; or one of the same files with the same result, if it has a time or is the last.
+    """
+    sha = report.submission.sha256
+    for each in reversed([each for each in earlier if sha and each.report.submission.sha256 == sha]):
+        same_run = report.started_at and each.report.started_at == report.started_at
+        if (same_run or is_last or each.attempt.submitted_at) and _says_the_same(each.report, report):
+            return each
+    return None
 
 
 def _says_the_same(before: GradeReport, now: GradeReport) -> bool:
@@ -180,10 +207,13 @@ def attempts(course: Course, name: str, student: str) -> list[Grading]:
     Where some attempts have a time, one without is taken to have been handed in when it was first graded or with the
     next attempt that has a time (where none follows, the one before), whichever is earlier: it is not on time
     for want of a date. Where no attempt has a time, nothing is known of lateness and nobody loses points by it.
+    One that came again has its last place where the last counts, and its first where the best does.
     """
     entries = gradings(course, name, student)
-    first = {each.key: each.attempt.graded_at for each in reversed(entries)}
-    latest = list({each.key: each for each in entries}.values())
+    placed = _by_hand_in(entries, again=course.settings.attempts == "last")
+    first = {each.key: each.attempt.graded_at for each in placed}
+    newest = {each.key: each for each in entries}
+    latest = [newest[each.key] for each in placed]
     times = [each.attempt.submitted_at for each in latest]
     found = []
     for index, each in enumerate(latest):
@@ -192,6 +222,18 @@ def attempts(course: Course, name: str, student: str) -> list[Grading]:
             each = replace(each, taken_at=min(near[0], first[each.key]))
         found.append(each)
     return [each for each in found if not _graded_since(each, found)]
+
+
+def _by_hand_in(entries: Iterable[Grading], *, again: bool) -> list[Grading]:
+    """Of each attempt the grading of its hand-in, of its last one if `again`, in that order; regrades move nothing."""
+    placed: dict[tuple[str, str], Grading] = {}
+    for each in entries:
+        if each.key not in placed:
+            placed[each.key] = each
+        elif again and each.attempt.handed_in_again:
+            del placed[each.key]
+            placed[each.key] = each
+    return list(placed.values())
 
 
 def _graded_since(grading: Grading, others: Iterable[Grading]) -> bool:
