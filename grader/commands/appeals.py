@@ -79,6 +79,8 @@ def replay(place: Path) -> int:
     course, grading = entry(place)
     files_of_entry(grading)
     (now,) = again(course, grading.attempt.assignment, [grading])
+    if isinstance(now, str):
+        raise BadInput(f"{place}: not graded again: {now}")
     before = grading.report
     if before.submission.sha256 != now.submission.sha256:
         raise BadInput(f"{place}: its files are not those that were graded, restore them from a backup")

@@ -73,8 +73,8 @@ def regrade_of(course: Course, name: str, jobs: int) -> Regrade:
     regraded = []
     for entries in rounds:
         for before, report in zip(entries, again(course, name, entries, jobs), strict=True):
-            if report.error:
-                lost.append(_lost(before, report.error))
+            if isinstance(report, str) or report.error:
+                lost.append(_lost(before, report if isinstance(report, str) else report.error))
             else:
                 regraded.append(Regraded(before, report))
     moves = []
@@ -111,7 +111,8 @@ def _move(
         given = decided.get((student, line.partition(":")[0]))
         stays = f" (set by hand to {given.points:g}, which stays)" if given else ""
         lines.append(f"{line}{stays}")
-    if not lines:
-        return None
     was, is_now = final(course, before, decided), final(course, now, decided)
-    return Move(student, is_now.points - was.points, is_now.pending_points - was.pending_points, tuple(lines))
+    pending = is_now.pending_points - was.pending_points
+    if not lines and round(pending, 6):
+        lines.append("what another attempt could still make of the grade has changed")
+    return Move(student, is_now.points - was.points, pending, tuple(lines)) if lines else None
