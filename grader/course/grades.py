@@ -47,7 +47,7 @@ def final(
         report = with_hidden(report, course.settings.hidden_checks)
     decided = overrides(course) if decided is None else decided
     own = [each for (student, _), each in decided.items() if student == attempt.student]
-    report = overridden(report, own, spec, points)
+    report = overridden(_complete(report, own, spec, points), own, spec, points)
     if late:
         late_s = course.late_s(attempt.assignment, attempt.student, grading.handed_in)
         report = penalised(report, course.settings.late.share(late_s), late_s, grading.taken_at is not None)
@@ -113,6 +113,23 @@ def _shown(checks: Iterable[CheckResult], shown: HiddenChecks) -> Iterable[Check
             yield check
         elif shown == "claims":
             yield check.model_copy(update={"message": "", "hint": "", "mistake": "", "evidence": ()})
+
+
+def _complete(
+    report: GradeReport, decided: Sequence[Override], spec: Assignment, points: Mapping[str, float]
+) -> GradeReport:
+    """The report with all exercises of the course: one that it was not graded on is pending, not left out."""
+    there = {each.id: each for each in report.exercises}
+    lacking = [name for name in points if f"{spec.name}.{name}" not in there]
+    if report.error or not lacking:
+        return report
+    exercises = tuple(
+        there.get(f"{spec.name}.{name}") or _open(spec, name, worth) for name, worth in points.items()
+    )
+    given = {each.exercise for each in decided}
+    notes = [f"{spec.name}.{name}: not graded yet" for name in lacking if f"{spec.name}.{name}" not in given]
+    info = report.submission.model_copy(update={"notes": (*report.submission.notes, *notes)})
+    return report.model_copy(update={"exercises": exercises, "submission": info})
 
 
 def overridden(

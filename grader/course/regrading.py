@@ -9,7 +9,7 @@ from grader.course.grading import seed_of
 from grader.course.ledger import Grading, Override, attempts, overrides, students, that_counts
 from grader.course.replaying import again, differences
 from grader.course.settings import Course
-from grader.report import GradeReport
+from grader.report import Environment, GradeReport, Outcome
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Regrade:
 
 
 def regrade_of(course: Course, name: str, jobs: int) -> Regrade:
-    """Grade again what was graded under another kit, seed or library than now; nothing is written.
+    """Grade again what was graded under another kit, seed or library than now, or not wholly; nothing is written.
 
     Where the best attempt counts, all of them are graded again: another one may be the best now.
     """
@@ -59,7 +59,7 @@ def regrade_of(course: Course, name: str, jobs: int) -> Regrade:
     for own in found.values():
         best = course.settings.attempts == "best"
         counts = that_counts(course, own)
-        stale = [each for each in own if each.report.environment != now and (best or each is counts)]
+        stale = [each for each in own if (best or each is counts) and _is_stale(course, each, now)]
         there = [each for each in stale if (each.folder / "files").is_dir()]
         lost += [
             _lost(each, each.report.error or "its files are not in the ledger")
@@ -84,6 +84,24 @@ def regrade_of(course: Course, name: str, jobs: int) -> Regrade:
         if moved is not None:
             moves.append(moved)
     return Regrade(tuple(regraded), tuple(moves), tuple(lost))
+
+
+def _is_stale(course: Course, grading: Grading, now: Environment) -> bool:
+    """Whether it is of other conditions, has a check that the grader could not decide, or lacks an exercise.
+
+    A timed check that found no verdict is no such check: it has attempts of its own.
+    """
+    report = grading.report
+    if report.environment != now:
+        return True
+    if report.error:
+        return False
+    name = grading.attempt.assignment
+    graded = {each.id.partition(".")[2] for each in report.of(name)}
+    checks = [check for each in report.of(name) for check in each.checks]
+    return not graded.issuperset(course.points(name)) or any(
+        check.outcome is Outcome.GRADER_ERROR and check.timing is None for check in checks
+    )
 
 
 def _lost(grading: Grading, why: str) -> str:

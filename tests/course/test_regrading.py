@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from grader.checks.verdicts import environment
+from grader.clock.verdict import TimingOutcome, TimingVerdict
 from grader.commands import appeals
 from grader.course import regrading, replaying
+from grader.course.grades import final
 from grader.course.grading import course_here, seed_of
-from grader.course.ledger import Grading, record
+from grader.course.ledger import Grading, Override, append_override, record
 from grader.course.regrading import regrade_of
 from grader.course.replaying import again, differences
 from grader.course.settings import Course
@@ -128,3 +130,72 @@ def test_the_best_of_which_another_attempt_is_decided_is_named_although_it_stays
     (move,) = regrade_of(best, "memory", 1).moves
     assert move.moved
     assert move.lines == ("what another attempt could still make of the grade has changed",)
+
+
+def test_nothing_is_stale_that_was_graded_wholly_under_the_conditions_of_now(course, monkeypatch):
+    enter(course, "ada", passed(), passed(OTHER))
+    asked = grades(monkeypatch, passed(), passed(OTHER))
+    assert regrade_of(course, "memory", 1).regraded == ()
+    assert asked == []
+
+
+def test_a_check_that_the_grader_could_not_decide_is_stale(course, monkeypatch):
+    broken = check(Outcome.GRADER_ERROR)
+    enter(
+        course,
+        "ada",
+        exercise(ID, 0, 5, broken, outcome=Outcome.GRADER_ERROR, pending_points=5),
+        passed(OTHER),
+    )
+    enter(course, "bea", passed(), passed(OTHER))
+    asked = grades(monkeypatch, passed(), passed(OTHER))
+    (move,) = regrade_of(course, "memory", 1).moves
+    assert asked == ["ada"]
+    assert (move.student, move.moved) == ("ada", True)
+
+
+def test_a_timed_check_without_a_verdict_has_attempts_of_its_own_and_is_not_stale(course, monkeypatch):
+    timing = TimingVerdict(
+        outcome=TimingOutcome.GRADER_ERROR,
+        interval={"low": 0, "high": 1},
+        reason="no quiet moment",
+        attempt=3,
+        next="staff",
+        device_s=1.0,
+        alpha=0.01,
+    )
+    one = check(Outcome.GRADER_ERROR, timing=timing)
+    enter(
+        course, "ada", exercise(ID, 0, 5, one, outcome=Outcome.GRADER_ERROR, pending_points=5), passed(OTHER)
+    )
+    asked = grades(monkeypatch, passed(), passed(OTHER))
+    assert regrade_of(course, "memory", 1).regraded == ()
+    assert asked == []
+
+
+def test_an_exercise_that_the_course_has_since_is_pending_until_a_regrade_grades_it(course, monkeypatch):
+    entry = enter(course, "ada", passed())
+    worth = course.points("memory")["kv_cache_bytes"]
+    made = final(course, entry)
+    assert [each.id for each in made.exercises] == [
+        f"memory.{each.id}"
+        for each in course.kit.available()["memory"].exercises
+        if f"memory.{each.id}" in (ID, OTHER)
+    ]
+    assert (made.pending_points, made.provisional) == (worth, True)
+    assert made.submission.notes == (f"{OTHER}: not graded yet",)
+    grades(monkeypatch, passed(), passed(OTHER))
+    (move,) = regrade_of(course, "memory", 1).moves
+    assert move.lines == (f"{OTHER}: new, {worth:g} of {worth:g}",)
+    assert (move.points, move.pending) == (worth, -worth)
+
+
+def test_points_given_by_hand_settle_an_exercise_that_was_not_graded(course):
+    entry = enter(course, "ada", passed())
+    given = Override(
+        student="ada", exercise=OTHER, points=2, reason="on paper", by="TA", at=entry.attempt.graded_at
+    )
+    append_override(course, given)
+    made = final(course, entry)
+    assert (made.pending_points, made.points) == (0, course.points("memory")["parameter_count"] + 2)
+    assert made.submission.notes == (f"{OTHER}: 2 points set by hand (on paper)",)
