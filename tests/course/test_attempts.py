@@ -1,13 +1,15 @@
 """Which of a student's attempts counts, and when one without a time is taken to have been handed in."""
 
+import contextlib
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from grader.checks.verdicts import environment
+from grader.commands import gradebook as commands
 from grader.commands.appeals import _recorded
 from grader.course.grades import final
-from grader.course.grading import _made_already, seed_of
+from grader.course.grading import _made_already, course_here, seed_of
 from grader.course.ledger import (
     Because,
     Override,
@@ -20,6 +22,7 @@ from grader.course.ledger import (
 )
 from grader.course.regrading import Regraded
 from grader.course.settings import Course, Settings
+from grader.exports.roster import Entry
 from grader.kit import find_kit
 from grader.report import Outcome, SubmissionInfo, write_atomically
 from tests.exports.sample_reports import check, exercise, report
@@ -314,3 +317,18 @@ def test_grader_regrade_enters_no_hand_in(course):
     made = _recorded(last, "memory", Regraded(first, again))
     assert (made.attempt.number, made.attempt.handed_in_again) == (3, False)
     assert grade(last) == (2, 20)
+
+
+def test_reports_exported_onto_the_course_that_they_came_from_are_no_attempts(tmp_path, monkeypatch):
+    (tmp_path / "course.yaml").write_text("assignments: {memory: }\n")
+    made = report("ada", exercise(ID, 10, 15, check()))
+    info = SubmissionInfo(id="ada", sha256="a", files=("memory/shapes.py",))
+    made = made.model_copy(update={"submission": info, "started_at": "run 1"})
+    here = course_here(tmp_path)
+    record(here, "memory", made, "files", day(-1), None)
+    monkeypatch.setattr(commands.gradebook, "opened", lambda course: contextlib.nullcontext())
+    monkeypatch.setattr(commands.gradebook, "refuse_unreleased", lambda book, name: None)
+    monkeypatch.setattr(commands, "source_cells", lambda book, name: {})
+    monkeypatch.setattr(commands, "_enter", lambda *_: None)
+    commands.enter_reports([Entry(made)], tmp_path)
+    assert [each.attempt.submitted_at for each in gradings(here, "memory", "ada")] == [day(-1)]
