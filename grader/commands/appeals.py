@@ -79,6 +79,8 @@ def replay(place: Path) -> int:
     course, grading = entry(place)
     files_of_entry(grading)
     (now,) = again(course, grading.attempt.assignment, [grading])
+    if isinstance(now, str):
+        raise BadInput(f"{place}: not graded again: {now}")
     before = grading.report
     if before.submission.sha256 != now.submission.sha256:
         raise BadInput(f"{place}: its files are not those that were graded, restore them from a backup")
@@ -111,23 +113,29 @@ def override(directory: Path, student: str, exercise: str, points: float, reason
     assignment, _, short = name.partition(".")
     if assignment not in course.names or short not in course.points(assignment):
         raise BadInput(f"{name}: not part of this course")
-    grading = counting(course, assignment, student)
+    # By the folder's very name: "ada/" and "../memory/ada" lead to the same folder and are nobody's id.
+    there = students(course, assignment)
+    grading = counting(course, assignment, student) if student in there else None
     if grading is None:
-        there = students(course, assignment)
         raise BadInput(
             f"{printable(student, 60)}: no attempt at {assignment} in the ledger"
             + (f", there are those of {', '.join(there[:20])}" if there else "")
         )
     if not reason.strip() or not by.strip():
         raise BadInput("--reason and --by: say why, and who decides")
+    for option, text in (("--reason", reason), ("--by", by)):
+        if not _is_unicode(text):
+            raise BadInput(f"{option} {printable(text, 60)!r}: not UTF-8, write it anew")
     if not 0 <= points <= 1e6:
         raise BadInput(f"--points {points:g}: no number of points")
     at = datetime.now(UTC).replace(microsecond=0)
-    append_override(
-        course,
-        Override(student=student, exercise=name, points=points, reason=reason.strip(), by=by.strip(), at=at),
+    student = grading.attempt.student
+    decision = Override(
+        student=student, exercise=name, points=points, reason=reason.strip(), by=by.strip(), at=at
     )
-    _into_gradebook(course, [grading])
+    lacks = _gradebook_lacks(course, assignment)
+    append_override(course, decision)
+    _into_gradebook(course, [grading], lacks)
     worth = course.points(assignment)[short]
     by_grader = next(
         (f"{each.points:g}" for each in adjusted(grading.report, assignment, {short: worth}).exercises),
@@ -140,6 +148,15 @@ def override(directory: Path, student: str, exercise: str, points: float, reason
     if points > worth:
         print(f"{points:g} is more than the {worth:g} that it is worth", file=sys.stderr)
     return 0
+
+
+def _is_unicode(text: str) -> bool:
+    """False for a word of the command line that was not UTF-8: Python hands its bytes on as surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def regrade(directory: Path, write: bool, jobs: int | None) -> int:
@@ -160,7 +177,8 @@ def regrade(directory: Path, write: bool, jobs: int | None) -> int:
         for line in found.lost:
             print(f"not graded again: {printable(line, 300)}", file=sys.stderr)
         if write:
-            _into_gradebook(course, [_recorded(course, name, each) for each in found.regraded])
+            lacks = _gradebook_lacks(course, name) if found.regraded else ""
+            _into_gradebook(course, [_recorded(course, name, each) for each in found.regraded], lacks)
         graded += len(found.regraded)
         moved += sum(each.moved for each in found.moves)
         lost += len(found.lost)
@@ -189,15 +207,35 @@ def _recorded(course: Course, name: str, regraded: Regraded) -> Grading:
     entry = regraded.before
     attempt = entry.attempt
     files = entry.folder / "files"
-    return record(course, name, regraded.now, attempt.source, attempt.submitted_at, files)
+    return record(course, name, regraded.now, attempt.source, attempt.submitted_at, files, "regrade")
 
 
-def _into_gradebook(course: Course, entered: list[Grading]) -> None:
+def _gradebook_lacks(course: Course, name: str) -> str:
+    """What to tell the instructor where the gradebook does not know the assignment yet; else nothing.
+
+    The decision is the ledger's and is not refused for it. This is asked before anything is written, for a gradebook
+    that cannot be opened refuses the command.
+    """
+    from grader.course import gradebook
+
+    if not (course.root / "gradebook.db").is_file():
+        return ""
+    with gradebook.opened(course) as book:
+        try:
+            gradebook.refuse_unreleased(book, name)
+        except BadInput as refusal:
+            return f"{refusal}, then `grader grade --gradebook`; until then the ledger and its exports alone have this"
+    return ""
+
+
+def _into_gradebook(course: Course, entered: list[Grading], lacks: str) -> None:
     """Save what counts now, and show it; a course without an nbgrader gradebook has none to save into."""
     from grader.course import gradebook
     from grader.course.pages import feedback, shown_anew
 
-    if not entered or not (course.root / "gradebook.db").is_file():
+    if lacks:
+        print(lacks, file=sys.stderr)
+    if lacks or not entered or not (course.root / "gradebook.db").is_file():
         return
     with gradebook.opened(course) as book:
         for each in entered:

@@ -77,7 +77,7 @@ def enter_reports(entries: Sequence[Entry], directory: Path | None) -> None:
             cells = {each: found[:2] for each, found in source_cells(book, name).items()}
         graded = []
         for report in own:
-            grading = record(course, name, report, "files", None, None)
+            grading = record(course, name, report, "files", None, None, "report")
             graded.append(Graded(Item(grading.attempt.student, "files", directory), grading))
         _enter(course, name, graded, cells)
         print(f"{name}: {len(own)} student{'s' * (len(own) != 1)}")

@@ -47,11 +47,23 @@ def final(
         report = with_hidden(report, course.settings.hidden_checks)
     decided = overrides(course) if decided is None else decided
     own = [each for (student, _), each in decided.items() if student == attempt.student]
-    report = overridden(report, own, spec, points)
+    report = overridden(_complete(report, own, spec, points), own, spec, points)
     if late:
         late_s = course.late_s(attempt.assignment, attempt.student, grading.handed_in)
         report = penalised(report, course.settings.late.share(late_s), late_s, grading.taken_at is not None)
-    return report
+    return _open_by_others(report, grading)
+
+
+def _open_by_others(report: GradeReport, grading: Grading) -> GradeReport:
+    """The best attempt's report, pending by what another attempt may still make of the grade."""
+    if report.error or not (grading.others or grading.could_gain):
+        return report
+    exercises = tuple(
+        each.model_copy(update={"pending_points": each.pending_points + grading.could_gain.get(each.id, 0.0)})
+        for each in report.exercises
+    )
+    info = report.submission.model_copy(update={"notes": (*report.submission.notes, *grading.others)})
+    return report.model_copy(update={"exercises": exercises, "submission": info})
 
 
 def adjusted(report: GradeReport, name: str, points: Mapping[str, float]) -> GradeReport:
@@ -101,6 +113,23 @@ def _shown(checks: Iterable[CheckResult], shown: HiddenChecks) -> Iterable[Check
             yield check
         elif shown == "claims":
             yield check.model_copy(update={"message": "", "hint": "", "mistake": "", "evidence": ()})
+
+
+def _complete(
+    report: GradeReport, decided: Sequence[Override], spec: Assignment, points: Mapping[str, float]
+) -> GradeReport:
+    """The report with all exercises of the course: one that it was not graded on is pending, not left out."""
+    there = {each.id: each for each in report.exercises}
+    lacking = [name for name in points if f"{spec.name}.{name}" not in there]
+    if report.error or not lacking:
+        return report
+    exercises = tuple(
+        there.get(f"{spec.name}.{name}") or _open(spec, name, worth) for name, worth in points.items()
+    )
+    given = {each.exercise for each in decided}
+    notes = [f"{spec.name}.{name}: not graded yet" for name in lacking if f"{spec.name}.{name}" not in given]
+    info = report.submission.model_copy(update={"notes": (*report.submission.notes, *notes)})
+    return report.model_copy(update={"exercises": exercises, "submission": info})
 
 
 def overridden(

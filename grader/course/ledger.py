@@ -8,8 +8,8 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -24,6 +24,8 @@ from grader.report import GradeReport, Model, ReportUnreadable, read_report, wri
 
 FOLDER = "ledger"
 Source = Literal["notebook", "files"]
+Because = Literal["handed in", "regrade", "report"]
+"""Why a grading is entered: a submission was graded, an attempt of the ledger again, or a report came without one."""
 
 
 class Attempt(Model):
@@ -35,6 +37,8 @@ class Attempt(Model):
     source: Source
     submitted_at: AwareDatetime | None = None
     graded_at: AwareDatetime
+    handed_in_again: bool = False
+    """True where these files came again, without a time, after others: a hand-in, and no regrade."""
 
 
 class Override(Model):
@@ -57,6 +61,10 @@ class Grading:
     folder: Path
     taken_at: datetime | None = None
     """When an attempt without a time of its own is taken to have been handed in; see `attempts`."""
+    could_gain: Mapping[str, float] = field(default_factory=dict)
+    """Of the best attempt, by exercise: what the grade would gain if another attempt's open points were all earned."""
+    others: tuple[str, ...] = ()
+    """A line for each attempt that may yet turn out better, or that nobody could grade."""
 
     @property
     def handed_in(self) -> datetime | None:
@@ -76,15 +84,24 @@ def record(
     source: Source,
     submitted_at: datetime | None,
     files: Path | None,
+    because: Because = "handed in",
 ) -> Grading:
-    """Append a grading, unless the ledger's last one of this attempt says the same; the entry that holds it."""
+    """Append a grading, unless the ledger's last one of this attempt says the same; the entry that holds it.
+
+    Files without a time that come again after others are handed in again, and appended although their grade is known.
+    A report that the ledger has is no attempt, wherever the ledger has it from.
+    """
     student = safe_student(report.submission.id)
     # Which exercises a course leaves out is said in course.yaml: of its own the report has all.
     report = report.model_copy(update={"exercises": report.of(name), "only": ()})
     earlier = gradings(course, name, student)
     key = (report.submission.sha256, str(submitted_at))
     same = [each for each in earlier if each.key == key]
-    if same and _says_the_same(same[-1].report, report):
+    is_last = bool(earlier) and _by_hand_in(earlier, again=True)[-1].key == key
+    came_again = because != "regrade" and bool(same) and submitted_at is None and not is_last
+    if because == "report" and (known := _known(earlier, report, is_last)) is not None:
+        return known
+    if same and not came_again and _says_the_same(same[-1].report, report):
         return same[-1]
     folder = course.root / FOLDER / name / student
     folder.mkdir(parents=True, exist_ok=True)
@@ -99,6 +116,7 @@ def record(
                 source=source,
                 submitted_at=submitted_at,
                 graded_at=datetime.now(UTC).replace(microsecond=0),
+                handed_in_again=came_again,
             )
             (building / "attempt.json").write_text(attempt.model_dump_json(indent=1) + "\n", encoding="utf-8")
             write_report(report, building / "report.json")
@@ -116,6 +134,19 @@ def record(
             return Grading(attempt, report, target)
     finally:
         shutil.rmtree(building, ignore_errors=True)
+
+
+def _known(earlier: Sequence[Grading], report: GradeReport, is_last: bool) -> Grading | None:
+    """The entry that a report without a time comes from, or says nothing new beside.
+
+    That is one of the same run; or one of the same files with the same result, if it has a time or is the last.
+    """
+    sha = report.submission.sha256
+    for each in reversed([each for each in earlier if sha and each.report.submission.sha256 == sha]):
+        same_run = report.started_at and each.report.started_at == report.started_at
+        if (same_run or is_last or each.attempt.submitted_at) and _says_the_same(each.report, report):
+            return each
+    return None
 
 
 def _says_the_same(before: GradeReport, now: GradeReport) -> bool:
@@ -176,10 +207,13 @@ def attempts(course: Course, name: str, student: str) -> list[Grading]:
     Where some attempts have a time, one without is taken to have been handed in when it was first graded or with the
     next attempt that has a time (where none follows, the one before), whichever is earlier: it is not on time
     for want of a date. Where no attempt has a time, nothing is known of lateness and nobody loses points by it.
+    One that came again has its last place where the last counts, and its first where the best does.
     """
     entries = gradings(course, name, student)
-    first = {each.key: each.attempt.graded_at for each in reversed(entries)}
-    latest = list({each.key: each for each in entries}.values())
+    placed = _by_hand_in(entries, again=course.settings.attempts == "last")
+    first = {each.key: each.attempt.graded_at for each in placed}
+    newest = {each.key: each for each in entries}
+    latest = [newest[each.key] for each in placed]
     times = [each.attempt.submitted_at for each in latest]
     found = []
     for index, each in enumerate(latest):
@@ -187,7 +221,27 @@ def attempts(course: Course, name: str, student: str) -> list[Grading]:
         if each.attempt.submitted_at is None and near:
             each = replace(each, taken_at=min(near[0], first[each.key]))
         found.append(each)
-    return found
+    return [each for each in found if not _graded_since(each, found)]
+
+
+def _by_hand_in(entries: Iterable[Grading], *, again: bool) -> list[Grading]:
+    """Of each attempt the grading of its hand-in, of its last one if `again`, in that order; regrades move nothing."""
+    placed: dict[tuple[str, str], Grading] = {}
+    for each in entries:
+        if each.key not in placed:
+            placed[each.key] = each
+        elif again and each.attempt.handed_in_again:
+            del placed[each.key]
+            placed[each.key] = each
+    return list(placed.values())
+
+
+def _graded_since(grading: Grading, others: Iterable[Grading]) -> bool:
+    """Whether what could not be read once was read later, being the same by its time."""
+    at = grading.attempt.submitted_at
+    return bool(grading.report.error and not grading.report.submission.sha256 and at) and any(
+        each.attempt.submitted_at == at and each.attempt.number > grading.attempt.number for each in others
+    )
 
 
 def counting(course: Course, name: str, student: str) -> Grading | None:
@@ -196,47 +250,102 @@ def counting(course: Course, name: str, student: str) -> Grading | None:
 
 
 def that_counts(course: Course, found: Sequence[Grading]) -> Grading | None:
-    """Of `attempts` the one that counts; of two that are equally good or late, the later one."""
+    """Of `attempts` the one that counts; of two that are equally good or late, the later one.
+
+    The best is the best by what is decided. Where another one's open points could still beat it, it says so and by
+    how much: the grade is not final.
+    """
     if not found:
         return None
     if course.settings.attempts == "last":
         return max(enumerate(found), key=lambda each: (_when(each[1]), each[0]))[1]
     decided = overrides(course)
-    return max(
-        enumerate(found),
-        key=lambda each: (
-            not each[1].report.error,
-            _after_penalty(course, each[1], decided),
-            _when(each[1]),
-            each[0],
+    worths = [_worth(course, each, decided) for each in found]
+    best = max(
+        range(len(found)),
+        key=lambda index: (
+            not found[index].report.error,
+            _total(earned for earned, _ in worths[index].values()),
+            _when(found[index]),
+            index,
         ),
-    )[1]
+    )
+    if found[best].report.error:
+        return found[best]
+    return _with_others(best, found, worths)
 
 
 def _when(grading: Grading) -> float:
     return grading.handed_in.timestamp() if grading.handed_in else 0.0
 
 
-def _after_penalty(course: Course, grading: Grading, decided: Mapping[tuple[str, str], Override]) -> float:
-    """What it is worth in this course's points, to the sixth decimal: shares of points are not exact."""
+Worth = Mapping[str, tuple[float, float]]
+
+
+def _worth(course: Course, grading: Grading, decided: Mapping[tuple[str, str], Override]) -> Worth:
+    """Of each exercise, in this course's points and after the late penalty: what is earned, and what may be at most."""
     attempt = grading.attempt
-    worth = {f"{attempt.assignment}.{name}": most for name, most in course.points(attempt.assignment).items()}
-    points = 0.0
-    for each in grading.report.of(attempt.assignment):
-        if each.id in worth:
-            given = decided.get((attempt.student, each.id))
-            points += given.points if given else each.points * worth[each.id] / each.max_points
     late_s = course.late_s(attempt.assignment, attempt.student, grading.handed_in)
-    return round(points * (1 - course.settings.late.share(late_s)), 6)
+    left = 1 - course.settings.late.share(late_s)
+    results = {each.id: each for each in grading.report.of(attempt.assignment)}
+    found = {}
+    for short, worth in course.points(attempt.assignment).items():
+        name = f"{attempt.assignment}.{short}"
+        given, result = decided.get((attempt.student, name)), results.get(name)
+        earned, at_most = 0.0, worth
+        if given is not None:
+            earned = at_most = given.points
+        elif result is not None and not grading.report.error:
+            earned = result.points * worth / result.max_points
+            at_most = earned + result.pending_points * worth / result.max_points
+        found[name] = (earned * left, at_most * left)
+    return found
+
+
+def _total(points: Iterable[float]) -> float:
+    """To the sixth decimal: shares of points are not exact."""
+    return round(sum(points), 6)
+
+
+def _with_others(best: int, found: Sequence[Grading], worths: Sequence[Worth]) -> Grading:
+    earned = _total(each for each, _ in worths[best].values())
+    at_most = [_total(each for _, each in worth.values()) for worth in worths]
+    others = []
+    for index, each in enumerate(found):
+        may_count = index != best and at_most[index] > earned
+        if index == best or not (may_count or each.report.error):
+            continue
+        line = f"{each.attempt.assignment}: attempt {each.attempt.number} "
+        line += (
+            f"could not be graded ({printable(each.report.error, 200)})"
+            if each.report.error
+            else "has points pending"
+        )
+        others.append(line + (f" and may yet count, with {at_most[index]:g} at most" if may_count else ""))
+    top = max(range(len(found)), key=at_most.__getitem__)
+    rest = at_most[top] - at_most[best]
+    gain = {}
+    for name, (_, own) in worths[best].items():
+        part = min(rest, worths[top][name][1] - own)
+        if part > 0:
+            gain[name] = round(part, 6)
+            rest -= part
+    return replace(found[best], could_gain=gain, others=tuple(others))
 
 
 def append_override(course: Course, override: Override) -> None:
-    """Write one decision at the end of the ledger."""
+    """Write one decision at the end of the ledger, on a line of its own.
+
+    A line that a full disk cut short has no end: what is written after it must not be damaged with it.
+    """
     path = course.root / FOLDER / "overrides.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as stream:
+    with path.open("ab+") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
-        stream.write(override.model_dump_json() + "\n")
+        if size := stream.seek(0, os.SEEK_END):
+            stream.seek(size - 1)
+        ended = stream.read(1) in (b"", b"\n")
+        stream.write((b"" if ended else b"\n") + override.model_dump_json().encode() + b"\n")
         stream.flush()
         os.fsync(stream.fileno())
 
@@ -254,7 +363,10 @@ def _override_lines(course: Course) -> Iterator[Override]:
     path = course.root / FOLDER / "overrides.jsonl"
     if not path.is_file():
         return
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    # Not splitlines(): a reason may have U+2028 in it, which JSON does not escape.
+    for number, text in enumerate(path.read_bytes().split(b"\n"), start=1):
+        if not text.strip():
+            continue
         try:
             yield Override.model_validate_json(text)
         except ValidationError:

@@ -9,7 +9,7 @@ from grader.course.grading import seed_of
 from grader.course.ledger import Grading, Override, attempts, overrides, students, that_counts
 from grader.course.replaying import again, differences
 from grader.course.settings import Course
-from grader.report import GradeReport
+from grader.report import Environment, GradeReport, Outcome
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Regrade:
 
 
 def regrade_of(course: Course, name: str, jobs: int) -> Regrade:
-    """Grade again what was graded under another kit, seed or library than now; nothing is written.
+    """Grade again what was graded under another kit, seed or library than now, or not wholly; nothing is written.
 
     Where the best attempt counts, all of them are graded again: another one may be the best now.
     """
@@ -57,12 +57,9 @@ def regrade_of(course: Course, name: str, jobs: int) -> Regrade:
     rounds: list[list[Grading]] = []
     lost = []
     for own in found.values():
+        best = course.settings.attempts == "best"
         counts = that_counts(course, own)
-        stale = [
-            each
-            for each in own
-            if each.report.environment != now and (each is counts or course.settings.attempts == "best")
-        ]
+        stale = [each for each in own if (best or each is counts) and _is_stale(course, each, now)]
         there = [each for each in stale if (each.folder / "files").is_dir()]
         lost += [
             _lost(each, each.report.error or "its files are not in the ledger")
@@ -76,8 +73,8 @@ def regrade_of(course: Course, name: str, jobs: int) -> Regrade:
     regraded = []
     for entries in rounds:
         for before, report in zip(entries, again(course, name, entries, jobs), strict=True):
-            if report.error:
-                lost.append(_lost(before, report.error))
+            if isinstance(report, str) or report.error:
+                lost.append(_lost(before, report if isinstance(report, str) else report.error))
             else:
                 regraded.append(Regraded(before, report))
     moves = []
@@ -87,6 +84,24 @@ def regrade_of(course: Course, name: str, jobs: int) -> Regrade:
         if moved is not None:
             moves.append(moved)
     return Regrade(tuple(regraded), tuple(moves), tuple(lost))
+
+
+def _is_stale(course: Course, grading: Grading, now: Environment) -> bool:
+    """Whether it is of other conditions, has a check that the grader could not decide, or lacks an exercise.
+
+    A timed check that found no verdict is no such check: it has attempts of its own.
+    """
+    report = grading.report
+    if report.environment != now:
+        return True
+    if report.error:
+        return False
+    name = grading.attempt.assignment
+    graded = {each.id.partition(".")[2] for each in report.of(name)}
+    checks = [check for each in report.of(name) for check in each.checks]
+    return not graded.issuperset(course.points(name)) or any(
+        check.outcome is Outcome.GRADER_ERROR and check.timing is None for check in checks
+    )
 
 
 def _lost(grading: Grading, why: str) -> str:
@@ -114,7 +129,8 @@ def _move(
         given = decided.get((student, line.partition(":")[0]))
         stays = f" (set by hand to {given.points:g}, which stays)" if given else ""
         lines.append(f"{line}{stays}")
-    if not lines:
-        return None
     was, is_now = final(course, before, decided), final(course, now, decided)
-    return Move(student, is_now.points - was.points, is_now.pending_points - was.pending_points, tuple(lines))
+    pending = is_now.pending_points - was.pending_points
+    if not lines and round(pending, 6):
+        lines.append("what another attempt could still make of the grade has changed")
+    return Move(student, is_now.points - was.points, pending, tuple(lines)) if lines else None

@@ -19,7 +19,7 @@ from grader.judges import Order
 from grader.kit import find_kit
 from grader.printable import printable
 from grader.refusal import BadInput
-from grader.report import CheckResult, GradeReport
+from grader.report import CheckResult, ExerciseResult, GradeReport
 from grader.session import Installed, run_quietly, why_not
 
 _SHOWN = 2000
@@ -133,8 +133,15 @@ def asked(course: Course, grading: Grading, exercise: str) -> tuple[list[Asked],
         return judge.asked, runner.output.get(name, "")
 
 
-def again(course: Course, name: str, gradings: Sequence[Grading], jobs: int = 1) -> list[GradeReport]:
-    """Grade entries of one assignment, one a student, again; nothing is written into the course."""
+def again(course: Course, name: str, gradings: Sequence[Grading], jobs: int = 1) -> list[GradeReport | str]:
+    """Grade entries of one assignment, one a student, again; nothing is written into the course.
+
+    Returns:
+        Of each entry its report, or why there is none.
+
+    Raises:
+        BadInput: an entry has no files, or grading was interrupted.
+    """
     kit = replace(course.kit, only=(name,))
     with tempfile.TemporaryDirectory(prefix="rooflab-replay-") as folder:
         paths = []
@@ -152,10 +159,13 @@ def again(course: Course, name: str, gradings: Sequence[Grading], jobs: int = 1)
             exercises_of(course, name),
         )
         rows = cohort.grade(order, paths)
-    reports = []
+    reports: list[GradeReport | str] = []
     for row in rows:
-        if row.report is None:
+        if row.report is None and "interrupted" in row.note:
             raise BadInput(f"{row.id}: {row.note}")
+        if row.report is None:
+            reports.append(row.note.removeprefix(f"{row.id}: "))
+            continue
         reports.append(row.report.model_copy(update={"exercises": row.report.of(name), "only": ()}))
     return reports
 
@@ -167,16 +177,19 @@ def differences(before: GradeReport, now: GradeReport) -> list[str]:
     for each in now.exercises:
         old = was.pop(each.id, None)
         if old is None:
-            lines.append(f"{each.id}: new, {_two(each.points)} of {each.max_points:g}")
-        elif (round(old.points, 6), old.outcome) != (round(each.points, 6), each.outcome):
-            lines.append(
-                f"{each.id}: {_two(old.points)} ({old.outcome}) -> {_two(each.points)} ({each.outcome})"
-            )
-    lines += [f"{name}: gone, was {_two(old.points)}" for name, old in was.items()]
+            lines.append(f"{each.id}: new, {_earned(each)} of {each.max_points:g}")
+        elif _moves(old) != _moves(each):
+            lines.append(f"{each.id}: {_earned(old)} ({old.outcome}) -> {_earned(each)} ({each.outcome})")
+    lines += [f"{name}: gone, was {_earned(old)}" for name, old in was.items()]
     if before.error != now.error:
         lines.append(f"{before.error or 'graded'} -> {now.error or 'graded'}")
     return lines
 
 
-def _two(points: float) -> str:
-    return f"{round(points, 2):g}"
+def _moves(exercise: ExerciseResult) -> tuple[float, float, str]:
+    return round(exercise.points, 6), round(exercise.pending_points, 6), exercise.outcome
+
+
+def _earned(exercise: ExerciseResult) -> str:
+    pending = round(exercise.pending_points, 2)
+    return f"{round(exercise.points, 2):g}" + (f" and {pending:g} pending" if pending else "")

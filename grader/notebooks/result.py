@@ -102,6 +102,8 @@ def _foot(course: Course, grading: Grading, report: GradeReport) -> str:
     if len(attempts) > 1 and counts is not None:
         number = attempts.index(str(counts.key)) + 1
         text = f"{text} Of {len(attempts)} attempts number {number} counts."
+    if counts is not None:
+        text = " ".join((text, *(f"{note}." for note in counts.others)))
     return text
 
 
