@@ -133,7 +133,8 @@ def _enter(
             if shown_anew(course, each.grading):
                 shown.append(each.item.student)
             continue
-        if each.item.source == "notebook":
+        unread = each.grading.report.error and not (each.grading.folder / "files").is_dir()
+        if each.item.source == "notebook" and not unread:  # nbgrader would read it as little as the grader
             notebooks.append(each.item.student)
         else:
             write_files_page(course, each.grading, cells)
