@@ -20,7 +20,7 @@ from grader.refusal import SOME_NOT_GRADED, BadInput
 def run(
     kit: Kit, format_name: str, archive: Path, directory: Path, assignment: str, roster_file: Path
 ) -> int:
-    """Collect one assignment; the exit code: 0, or 3 when something in the archive is nobody's."""
+    """Collect one assignment; the exit code: 0, or 3 when something is nobody's, or is nothing that can be graded."""
     if format_name not in FORMATS:
         choices = ", ".join(sorted(FORMATS))
         raise BadInput(f"format {printable(format_name, 40)}: no such format, choose one of {choices}")
@@ -42,7 +42,12 @@ def run(
         for student in students:
             name = folder_name(student)
             there.add(name)
-            print(_place(course, name, assignment, one))
+            if one.what_is_wrong:
+                stays = (course.root / "submitted" / name / assignment).is_dir()
+                kept = "; what was collected before stays" if stays else ""
+                lost.append(f"{name}: {one.what_is_wrong}{kept}")
+            else:
+                print(_place(course, name, assignment, one))
     for line in lost:
         print(line, file=sys.stderr)
     for student in roster:
