@@ -26,9 +26,7 @@ def run(
         raise BadInput(f"format {printable(format_name, 40)}: no such format, choose one of {choices}")
     course = read_course(directory, kit)
     if assignment not in course.names:
-        raise BadInput(
-            f"--assignment {printable(assignment, 40)}: not here, choose one of {', '.join(course.names)}"
-        )
+        raise BadInput(f"--assignment {printable(assignment, 40)}: {course.why_not_here(assignment)}")
     roster = read_roster(roster_file)
     found, strange = FORMATS[format_name](read_archive(archive))
     owners = _owners(roster)

@@ -4,6 +4,7 @@ import pytest
 
 from grader.commands import collect
 from grader.kit import find_kit
+from grader.refusal import BadInput
 from tests.course.test_downloads import zipped
 
 ROSTER = "Student,ID,SIS Login ID\nGhost,1201,ghost\nAda,1202,ada\n"
@@ -58,3 +59,11 @@ def test_what_was_collected_before_stays_and_that_is_said(collected, tmp_path):
 def test_a_wrong_file_beside_a_notebook_is_no_problem(collected):
     files = {"ghost_1201_77_memory.ipynb": b"{}", "ghost_1201_78_notes.txt": b""}
     assert collected("canvas", files) == (["no submission: Ada"], 0)
+
+
+def test_an_assignment_that_the_course_does_not_list_is_named_with_the_remedy(collected, tmp_path):
+    (tmp_path / "course.yaml").write_text("assignments: {memory: }")
+    with pytest.raises(BadInput, match=r"course\.yaml lists only memory: add roofline to assignments there"):
+        collected("canvas", {}, "roofline")
+    with pytest.raises(BadInput, match="--assignment rooflines: no such assignment, choose one of memory"):
+        collected("canvas", {}, "rooflines")
