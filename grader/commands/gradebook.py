@@ -40,6 +40,7 @@ def run(directory: Path, submissions: Sequence[Path], jobs: int | None) -> int:
         if items:
             with gradebook.opened(course) as book:
                 gradebook.refuse_unreleased(book, name)
+                _say_released_otherwise(book, course, name)
                 cells = source_cells(book, name)
             locked = {each: source for each, (source, _, is_locked) in cells.items() if is_locked}
             graded = grade_items(course, name, items, jobs or cohort.cores(), locked=locked)
@@ -74,6 +75,7 @@ def enter_reports(entries: Sequence[Entry], directory: Path | None) -> None:
             continue
         with gradebook.opened(course) as book:
             gradebook.refuse_unreleased(book, name)
+            _say_released_otherwise(book, course, name)
             cells = {each: found[:2] for each, found in source_cells(book, name).items()}
         graded = []
         for report in own:
@@ -87,6 +89,11 @@ def enter_reports(entries: Sequence[Entry], directory: Path | None) -> None:
             f"{printable(str(directory))}: none of these reports is of an assignment of this course"
         )
     print(f"in {printable(str(directory))}/gradebook.db, pages in feedback/<student>/")
+
+
+def _say_released_otherwise(book: Any, course: Course, name: str) -> None:
+    if said := gradebook.released_otherwise(book, course, name):
+        print(said, file=sys.stderr)
 
 
 def _as_collected(entry: Entry) -> GradeReport:
