@@ -10,10 +10,11 @@ from rich.console import Console
 from grader import cohort
 from grader.commands.collect import folder_name
 from grader.course import gradebook
-from grader.course.grades import adjusted
+from grader.course.grades import final
 from grader.course.grading import Graded, Item, course_here, grade_items, submitted, with_any_file
-from grader.course.ledger import counting, overrides, record
+from grader.course.ledger import Override, counting, overrides, record
 from grader.course.settings import Course
+from grader.exports.plain import score
 from grader.exports.roster import Entry
 from grader.printable import printable
 from grader.refusal import SOME_NOT_GRADED, BadInput
@@ -152,16 +153,9 @@ def _enter(
 
 
 def _conclude(course: Course, results: Sequence[Graded], lost: bool) -> int:
-    rows: list[tuple[str, GradeReport | None, str]] = []
-    for each in results:
-        report = None
-        if each.grading is not None:  # in the course's points, as the gradebook has them
-            name = each.grading.attempt.assignment
-            report = adjusted(each.grading.report, name, course.points(name))
-        note = each.why_not or (note_on(report) if report is not None else "")
-        rows.append((each.item.student, report, note))
+    decided = overrides(course)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-    print_cohort(rows, console)
+    print_cohort([table_row(course, each, decided) for each in results], console)
     missing = [each for each in results if each.grading is None or each.why_not]
     graded = len(results) - len(missing)
     print(
@@ -171,3 +165,23 @@ def _conclude(course: Course, results: Sequence[Graded], lost: bool) -> int:
     for each in missing:
         print(f"not graded: {each.item.student}: {printable(each.why_not, 300)}", file=sys.stderr)
     return SOME_NOT_GRADED if missing or lost else 0
+
+
+def table_row(
+    course: Course, graded: Graded, decided: Mapping[tuple[str, str], Override]
+) -> tuple[str, GradeReport | None, str]:
+    """Student, the report that counts, and what decides besides what was just graded."""
+    if graded.grading is None:
+        return graded.item.student, None, graded.why_not
+    name, student = graded.grading.attempt.assignment, graded.grading.attempt.student
+    counts = counting(course, name, student) or graded.grading
+    report = final(course, counts, decided, staff=True)
+    notes = []
+    if counts.key != graded.grading.key:
+        notes.append(f"attempt {counts.attempt.number} counts")
+    if share := course.settings.late.share(course.late_s(name, student, counts.handed_in)):
+        notes.append(f"{score(100 * share)} % late")
+    if any((student, f"{name}.{each}") in decided for each in course.points(name)):
+        notes.append("set by hand")
+    said = [graded.why_not, "" if report.error else note_on(report)]
+    return student, report, "; ".join(dict.fromkeys(each for each in (*notes, *said) if each))
