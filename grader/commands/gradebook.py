@@ -68,6 +68,8 @@ def enter_reports(entries: Sequence[Entry], directory: Path | None) -> None:
         raise BadInput("format nbgrader writes into a course: name it with --out COURSE_DIR")
     course = course_here(directory)
     reports = [_as_collected(each) for each in entries if each.report is not None and each.listed]
+    if not reports:
+        _refuse_strangers(entries)
     tried = {file.partition("/")[0] for report in reports for file in report.submission.files}
     entered = 0
     for name in course.names:
@@ -90,6 +92,12 @@ def enter_reports(entries: Sequence[Entry], directory: Path | None) -> None:
             f"{printable(str(directory))}: none of these reports is of an assignment of this course"
         )
     print(f"in {printable(str(directory))}/gradebook.db, pages in feedback/<student>/")
+
+
+def _refuse_strangers(entries: Sequence[Entry]) -> None:
+    strangers = [printable(each.report.submission.id, 60) for each in entries if each.report is not None]
+    shown = ", ".join(strangers[:3]) + (f" and {len(strangers) - 3} more" if len(strangers) > 3 else "")
+    raise BadInput(f"--roster has nobody of these reports: not on it are {shown}; nothing was entered")
 
 
 def _say_released_otherwise(book: Any, course: Course, name: str) -> None:
