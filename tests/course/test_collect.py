@@ -1,8 +1,12 @@
 """`grader collect`: what of a download becomes a submission, and who is named because theirs does not."""
 
+from pathlib import PurePosixPath
+
 import pytest
 
 from grader.commands import collect
+from grader.course import cli
+from grader.course.downloads import FORMATS
 from grader.kit import find_kit
 from grader.refusal import BadInput
 from tests.course.test_downloads import zipped
@@ -67,3 +71,13 @@ def test_an_assignment_that_the_course_does_not_list_is_named_with_the_remedy(co
         collected("canvas", {}, "roofline")
     with pytest.raises(BadInput, match="--assignment rooflines: no such assignment, choose one of memory"):
         collected("canvas", {}, "rooflines")
+
+
+def test_the_help_says_what_canvas_calls_files_and_where_each_format_has_its_times_from():
+    told = " ".join((cli.collect.__doc__ or "").split())
+    assert "student_LATE_userid_submissionid_file" in told
+    assert all(f" {name}: " in told for name in FORMATS)
+    assert "mtime" in told
+    (example,) = [word for word in told.split() if word.startswith("amaraokafor_")]
+    (found,), strange = FORMATS["canvas"]({PurePosixPath(example.rstrip(".")): (lambda: b"{}", None)})
+    assert (found.keys, list(found.files), strange) == (["1201"], ["memory.ipynb"], [])
