@@ -20,15 +20,13 @@ from grader.refusal import SOME_NOT_GRADED, BadInput
 def run(
     kit: Kit, format_name: str, archive: Path, directory: Path, assignment: str, roster_file: Path
 ) -> int:
-    """Collect one assignment; the exit code: 0, or 3 when something in the archive is nobody's."""
+    """Collect one assignment; the exit code: 0, or 3 when something is nobody's, or is nothing that can be graded."""
     if format_name not in FORMATS:
         choices = ", ".join(sorted(FORMATS))
         raise BadInput(f"format {printable(format_name, 40)}: no such format, choose one of {choices}")
     course = read_course(directory, kit)
     if assignment not in course.names:
-        raise BadInput(
-            f"--assignment {printable(assignment, 40)}: not here, choose one of {', '.join(course.names)}"
-        )
+        raise BadInput(f"--assignment {printable(assignment, 40)}: {course.why_not_here(assignment)}")
     roster = read_roster(roster_file)
     found, strange = FORMATS[format_name](read_archive(archive))
     owners = _owners(roster)
@@ -42,7 +40,12 @@ def run(
         for student in students:
             name = folder_name(student)
             there.add(name)
-            print(_place(course, name, assignment, one))
+            if one.what_is_wrong:
+                stays = (course.root / "submitted" / name / assignment).is_dir()
+                kept = "; what was collected before stays" if stays else ""
+                lost.append(f"{name}: {one.what_is_wrong}{kept}")
+            else:
+                print(_place(course, name, assignment, one))
     for line in lost:
         print(line, file=sys.stderr)
     for student in roster:

@@ -18,7 +18,7 @@ from grader.exports.spreadsheet import spreadsheet
 from grader.output import folder, ordinary_file
 from grader.printable import printable
 from grader.refusal import SOME_NOT_GRADED, BadInput
-from grader.report import GradeReport, write_atomically
+from grader.report import ExerciseResult, GradeReport, Outcome, write_atomically
 from specs.assignment import assignments
 
 
@@ -114,11 +114,21 @@ def _say(name: str, entries: Sequence[Entry], roster: Sequence[Student] | None) 
         if entry.grade is None:
             lost = True
             _tell(f"not graded: {who}: {printable(report.error or 'grader error', 200)}")
-        elif pending := sum(each.pending_points for each in report.exercises if each.id not in timing):
+            continue
+        failed = _not_graded(report)
+        for assignment, why in failed.items():
+            lost = True
+            _tell(f"not graded: {who}: {assignment}: {printable(why or 'grader error', 200)}")
+        waits = {
+            each.id: each.pending_points
+            for each in report.exercises
+            if each.pending_points and each.id.partition(".")[0] not in failed
+        }
+        if pending := sum(points for each, points in waits.items() if each not in timing):
             _tell(f"pending: {who}: {pending:g} points{left}")
-        elif report.pending_points:
+        elif waits:
             waiting += 1
-        elif left:
+        elif left and not failed:
             _tell(f"partly graded: {who}{left}")
     if waiting:
         _tell(
@@ -127,6 +137,18 @@ def _say(name: str, entries: Sequence[Entry], roster: Sequence[Student] | None) 
     if roster is not None and name in ("canvas", "csv"):
         _say_changed_ids(roster)
     return SOME_NOT_GRADED if lost else 0
+
+
+def _not_graded(report: GradeReport) -> dict[str, str]:
+    """The assignments of which no exercise could be graded, though others could, and why."""
+    found: dict[str, list[ExerciseResult]] = {}
+    for each in report.exercises:
+        found.setdefault(each.id.partition(".")[0], []).append(each)
+    return {
+        name: next((check.message for each in own for check in each.checks if check.message), "")
+        for name, own in found.items()
+        if all(each.outcome is Outcome.GRADER_ERROR for each in own)
+    }
 
 
 def _tell(text: str) -> None:

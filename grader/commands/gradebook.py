@@ -10,10 +10,11 @@ from rich.console import Console
 from grader import cohort
 from grader.commands.collect import folder_name
 from grader.course import gradebook
-from grader.course.grades import adjusted
+from grader.course.grades import final
 from grader.course.grading import Graded, Item, course_here, grade_items, submitted, with_any_file
-from grader.course.ledger import counting, overrides, record
+from grader.course.ledger import Override, counting, overrides, record
 from grader.course.settings import Course
+from grader.exports.plain import score
 from grader.exports.roster import Entry
 from grader.printable import printable
 from grader.refusal import SOME_NOT_GRADED, BadInput
@@ -40,6 +41,7 @@ def run(directory: Path, submissions: Sequence[Path], jobs: int | None) -> int:
         if items:
             with gradebook.opened(course) as book:
                 gradebook.refuse_unreleased(book, name)
+                _say_released_otherwise(book, course, name)
                 cells = source_cells(book, name)
             locked = {each: source for each, (source, _, is_locked) in cells.items() if is_locked}
             graded = grade_items(course, name, items, jobs or cohort.cores(), locked=locked)
@@ -66,6 +68,8 @@ def enter_reports(entries: Sequence[Entry], directory: Path | None) -> None:
         raise BadInput("format nbgrader writes into a course: name it with --out COURSE_DIR")
     course = course_here(directory)
     reports = [_as_collected(each) for each in entries if each.report is not None and each.listed]
+    if not reports:
+        _refuse_strangers(entries)
     tried = {file.partition("/")[0] for report in reports for file in report.submission.files}
     entered = 0
     for name in course.names:
@@ -74,6 +78,7 @@ def enter_reports(entries: Sequence[Entry], directory: Path | None) -> None:
             continue
         with gradebook.opened(course) as book:
             gradebook.refuse_unreleased(book, name)
+            _say_released_otherwise(book, course, name)
             cells = {each: found[:2] for each, found in source_cells(book, name).items()}
         graded = []
         for report in own:
@@ -87,6 +92,17 @@ def enter_reports(entries: Sequence[Entry], directory: Path | None) -> None:
             f"{printable(str(directory))}: none of these reports is of an assignment of this course"
         )
     print(f"in {printable(str(directory))}/gradebook.db, pages in feedback/<student>/")
+
+
+def _refuse_strangers(entries: Sequence[Entry]) -> None:
+    strangers = [printable(each.report.submission.id, 60) for each in entries if each.report is not None]
+    shown = ", ".join(strangers[:3]) + (f" and {len(strangers) - 3} more" if len(strangers) > 3 else "")
+    raise BadInput(f"--roster has nobody of these reports: not on it are {shown}; nothing was entered")
+
+
+def _say_released_otherwise(book: Any, course: Course, name: str) -> None:
+    if said := gradebook.released_otherwise(book, course, name):
+        print(said, file=sys.stderr)
 
 
 def _as_collected(entry: Entry) -> GradeReport:
@@ -133,7 +149,8 @@ def _enter(
             if shown_anew(course, each.grading):
                 shown.append(each.item.student)
             continue
-        if each.item.source == "notebook":
+        unread = each.grading.report.error and not (each.grading.folder / "files").is_dir()
+        if each.item.source == "notebook" and not unread:  # nbgrader would read it as little as the grader
             notebooks.append(each.item.student)
         else:
             write_files_page(course, each.grading, cells)
@@ -144,16 +161,9 @@ def _enter(
 
 
 def _conclude(course: Course, results: Sequence[Graded], lost: bool) -> int:
-    rows: list[tuple[str, GradeReport | None, str]] = []
-    for each in results:
-        report = None
-        if each.grading is not None:  # in the course's points, as the gradebook has them
-            name = each.grading.attempt.assignment
-            report = adjusted(each.grading.report, name, course.points(name))
-        note = each.why_not or (note_on(report) if report is not None else "")
-        rows.append((each.item.student, report, note))
+    decided = overrides(course)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-    print_cohort(rows, console)
+    print_cohort([table_row(course, each, decided) for each in results], console)
     missing = [each for each in results if each.grading is None or each.why_not]
     graded = len(results) - len(missing)
     print(
@@ -163,3 +173,23 @@ def _conclude(course: Course, results: Sequence[Graded], lost: bool) -> int:
     for each in missing:
         print(f"not graded: {each.item.student}: {printable(each.why_not, 300)}", file=sys.stderr)
     return SOME_NOT_GRADED if missing or lost else 0
+
+
+def table_row(
+    course: Course, graded: Graded, decided: Mapping[tuple[str, str], Override]
+) -> tuple[str, GradeReport | None, str]:
+    """Student, the report that counts, and what decides besides what was just graded."""
+    if graded.grading is None:
+        return graded.item.student, None, graded.why_not
+    name, student = graded.grading.attempt.assignment, graded.grading.attempt.student
+    counts = counting(course, name, student) or graded.grading
+    report = final(course, counts, decided, staff=True)
+    notes = []
+    if counts.key != graded.grading.key:
+        notes.append(f"attempt {counts.attempt.number} counts")
+    if share := course.settings.late.share(course.late_s(name, student, counts.handed_in)):
+        notes.append(f"{score(100 * share)} % late")
+    if any((student, f"{name}.{each}") in decided for each in course.points(name)):
+        notes.append("set by hand")
+    said = [graded.why_not, "" if report.error else note_on(report)]
+    return student, report, "; ".join(dict.fromkeys(each for each in (*notes, *said) if each))

@@ -34,7 +34,8 @@ COURSE_YAML = """# What this course changes of the kit; everything here has a de
 # solutions: ../solutions        # where solutions and hidden tests are kept apart
 # students_kit: https://example.org/rooflab-students.zip   # what a notebook installs where the kit is missing
 # late: {per_day: 0.1, at_most: 0.5, grace_minutes: 15}
-# assignments:
+# assignments:                   # the course has only those that are listed; without this line, all of the kit
+#   roofline:                    # as the kit has it
 #   memory:
 #     due: 2026-10-01T23:59:00+02:00
 #     extensions: {amara: 2026-10-08T23:59:00+02:00}

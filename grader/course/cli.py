@@ -79,7 +79,23 @@ def collect(
 ) -> None:
     """Sort a platform's download into COURSE_DIR/submitted by student, with the times of submission.
 
-    Exit code 0 when everything in it is somebody's, 3 when some is not: it is listed, and so is who sent nothing.
+    canvas: "Download Submissions". Files are called student_LATE_userid_submissionid_file, without LATE_ where it is
+    not: amaraokafor_1201_77_memory.ipynb. userid is the roster's ID; the time is that of the
+    student's newest entry of the zip.
+
+    gradescope: "Export Submissions". People and times are those of submission_metadata.yml.
+
+    classroom: a folder of repositories, memory-amara/. Times are those of GitHub's grades CSV beside them, else of the
+    newest file.
+
+    folder: amara/, amara.zip or amara.ipynb, called by any id of the roster. The time is when the newest file was
+    changed (its mtime): copying may make everybody late.
+
+    Times in a zip have no zone and are taken as UTC. Each is in submitted/<student>/<assignment>/timestamp.txt, to be
+    put right by hand.
+
+    Exit code 0 when all of it is somebody's work, 3 when some is not, or holds no notebook and no .py file: it is
+    listed, and so is who sent nothing.
     """
     from grader.commands.collect import run
     from grader.kit import find_kit

@@ -39,6 +39,21 @@ class Found:
     at: datetime | None = None
     each_key_is_somebody: bool = False
     """True for a group: every key is one person of it."""
+    other: list[str] = field(default_factory=list)
+    """Names of files that are of no kind that can be graded."""
+
+    @property
+    def what_is_wrong(self) -> str:
+        """Why there is nothing to grade in it, by the first few of its files; empty where there is something."""
+        if self.files:
+            return ""
+        if not self.other:
+            return "no notebook and no .py file was handed in"
+        names = [printable(each, 60) for each in self.other[:3]]
+        more = f" and {len(self.other) - 3} more" if len(self.other) > 3 else ""
+        if len(self.other) == 1:
+            return f"{names[0]} is neither a notebook nor a .py file"
+        return f"{', '.join(names)}{more}: neither a notebook nor a .py file among them"
 
 
 def read_archive(path: Path) -> Files:
@@ -117,6 +132,8 @@ def add_file(found: Found, name: PurePosixPath, content: bytes) -> str:
                 if len(part) > MAX_FILE_BYTES:
                     return f"{path}: larger than {MAX_FILE_BYTES >> 20} MiB"
                 found.files[str(path)] = part
+            else:
+                found.other.append(f"{name}/{path}")
     except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError, ValueError) as error:
         return f"{name}: cannot be read ({type(error).__name__})"
     return ""
@@ -237,16 +254,17 @@ def classroom(files: Files) -> tuple[list[Found], list[str]]:
 
 
 def folder(files: Files) -> tuple[list[Found], list[str]]:
-    """A folder or zip with an entry a student: `amara/`, `amara.zip` or `amara.ipynb`."""
+    """A folder or zip with an entry a student: `amara/`, `amara.zip` or `amara.ipynb`; the newest file's time."""
     found: dict[str, Found] = {}
     strange: list[str] = []
     for path, (read, at) in files.items():
         alone = len(path.parts) == 1
         name = path.stem if alone else path.parts[0]
-        if alone and path.suffix.lower() not in _WANTED:
+        beside = alone and path.suffix.lower() not in _WANTED  # decides no time of what it lies beside
+        if beside and path.name.startswith("."):
             continue
-        one = found.setdefault(name, Found(name, [name], at=at))
-        if at is not None and (one.at is None or at > one.at):
+        one = found.setdefault(name, Found(path.name if beside else name, [name], at=None if beside else at))
+        if not beside and at is not None and (one.at is None or at > one.at):
             one.at = at
         strange += _take(one, PurePosixPath(path.name) if alone else PurePosixPath(*path.parts[1:]), read)
     return list(found.values()), strange
@@ -254,6 +272,8 @@ def folder(files: Files) -> tuple[list[Found], list[str]]:
 
 def _take(found: Found, name: PurePosixPath, read: Callable[[], bytes]) -> Iterator[str]:
     if name.suffix.lower() not in _WANTED:
+        if not name.name.startswith("."):
+            found.other.append(str(name))
         return
     try:
         problem = add_file(found, name, read())

@@ -5,6 +5,7 @@ and a submission that could not be graded leave `needs_manual_grade`, never a si
 """
 
 import contextlib
+import math
 import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -72,6 +73,32 @@ def refuse_unreleased(gradebook: Any, name: str) -> None:
         raise BadInput(
             f"{name}: not in the gradebook yet, run `nbgrader generate_assignment {name}` there first"
         ) from None
+
+
+def released_otherwise(gradebook: Any, course: Course, name: str) -> str:
+    """How the points of the released notebook differ from course.yaml's, and what to do; empty where they do not.
+
+    Extra credit is worth 0 in a notebook, and not compared.
+    """
+    extra = {each.id for each in course.kit.available()[name].exercises if each.extra_credit}
+    ours = {f"{name}.{each}": worth for each, worth in course.points(name).items() if each not in extra}
+    released = {
+        exercise: cell.max_score
+        for cell in gradebook.find_notebook(name, name).grade_cells
+        if (exercise := exercise_of(cell.name)) is not None and exercise.partition(".")[2] not in extra
+    }
+    apart = [
+        each for each in {**ours, **released} if not math.isclose(ours.get(each, 0), released.get(each, 0))
+    ]
+    if not apart:
+        return ""
+    now, then, of = sum(ours.values()), sum(released.values()), ""
+    if math.isclose(now, then):
+        now, then, of = ours.get(apart[0], 0), released.get(apart[0], 0), f" for {apart[0]}"
+    return (
+        f"{name}: course.yaml gives {now:g} points{of}, the notebook that was released {then:g}: "
+        f"run `grader notebooks .` and `nbgrader generate_assignment {name} --force`"
+    )
 
 
 def save(

@@ -13,13 +13,14 @@ from specs.assignment import Assignment
 def course_reports(course: Course, staff: bool = False) -> list[GradeReport]:
     """One report a student over all assignments of the course, ready for an export or a page of feedback."""
     decided = overrides(course)
-    by_student: dict[str, list[GradeReport]] = {}
+    by_student: dict[str, dict[str, GradeReport]] = {}
     for name in course.names:
         for student in students(course, name):
             grading = counting(course, name, student)
             if grading is not None:
-                by_student.setdefault(student, []).append(final(course, grading, decided, staff=staff))
-    return [_joined(by_student[student]) for student in sorted(by_student)]
+                report = final(course, grading, decided, staff=staff)
+                by_student.setdefault(student, {})[name] = report
+    return [_joined(course, by_student[student]) for student in sorted(by_student)]
 
 
 def final(
@@ -142,7 +143,7 @@ def overridden(
         return report
     exercises, notes = report.exercises, list(report.submission.notes)
     if report.error:  # nothing was graded: what nobody decided stays open
-        exercises = tuple(_open(spec, name, worth) for name, worth in points.items())
+        exercises = _open(spec, points, report.error)
         notes.append(report.error)
     changed = []
     for each in exercises:
@@ -154,16 +155,23 @@ def overridden(
     return report.model_copy(update={"exercises": tuple(changed), "submission": info, "error": ""})
 
 
-def _open(spec: Assignment, name: str, worth: float) -> ExerciseResult:
-    exercise = spec.exercise(name)
-    return ExerciseResult(
-        id=f"{spec.name}.{name}",
-        title=exercise.title,
-        outcome=Outcome.GRADER_ERROR,
-        points=0.0,
-        max_points=worth,
-        pending_points=worth,
-        extra_credit=exercise.extra_credit,
+def _open(spec: Assignment, points: Mapping[str, float], why: str) -> tuple[ExerciseResult, ...]:
+    """The exercises of an assignment that could not be graded: all points pending, and why."""
+    said = CheckResult(
+        name="graded", claim="The submission can be graded.", outcome=Outcome.GRADER_ERROR, message=why
+    )
+    return tuple(
+        ExerciseResult(
+            id=f"{spec.name}.{name}",
+            title=spec.exercise(name).title,
+            outcome=Outcome.GRADER_ERROR,
+            points=0.0,
+            max_points=worth,
+            pending_points=worth,
+            extra_credit=spec.exercise(name).extra_credit,
+            checks=(said,),
+        )
+        for name, worth in points.items()
     )
 
 
@@ -207,12 +215,13 @@ def _duration(seconds: float) -> str:
     return " ".join(f"{number} {unit}" for number, unit in parts if number) or f"{int(seconds)} s"
 
 
-def _joined(reports: Sequence[GradeReport]) -> GradeReport:
-    """One student's reports of several assignments as one."""
+def _joined(course: Course, by_name: Mapping[str, GradeReport]) -> GradeReport:
+    """One student's reports of several assignments as one; of one that could not be graded the points are open."""
+    reports = list(by_name.values())
     first = reports[0]
     if len(reports) == 1:
         return first
-    errors = list(dict.fromkeys(each.error for each in reports if each.error))
+    errors = list(dict.fromkeys(f"{name}: {each.error}" for name, each in by_name.items() if each.error))
     infos = [each.submission for each in reports]
     info = first.submission.model_copy(
         update={
@@ -221,12 +230,21 @@ def _joined(reports: Sequence[GradeReport]) -> GradeReport:
             "notes": tuple(dict.fromkeys((*errors, *(note for each in infos for note in each.notes)))),
         }
     )
-    graded = [each for each in reports if not each.error]
+    if all(each.error for each in reports):
+        return first.model_copy(update={"submission": info, "error": "; ".join(errors)})
+    specs = course.kit.available()
+    exercises = [
+        exercise
+        for name, each in by_name.items()
+        for exercise in (
+            _open(specs[name], course.points(name), each.error) if each.error else each.exercises
+        )
+    ]
     return first.model_copy(
         update={
             "submission": info,
-            "exercises": tuple(exercise for each in reports for exercise in each.exercises),
-            "error": "" if graded else "; ".join(errors),
+            "exercises": tuple(exercises),
+            "error": "",
             "duration_s": sum(each.duration_s for each in reports),
         }
     )

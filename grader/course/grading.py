@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -187,7 +188,8 @@ def grade_items(
                     place = place.with_name(place.name + (".zip" if item.path.is_file() else ""))
                     place.symlink_to(item.path.resolve())
             except Exception as error:  # a notebook is what a student sent: it may be anything
-                lost.append(Graded(item, None, f"not a notebook ({printable(str(error), 120)})"))
+                said = printable(str(error).replace(f"{folder}/", ""), 120)
+                lost.append(_not_gradable(course, name, item, f"not a notebook ({said})"))
                 continue
             prepared.append(replace(item, path=place))
         graded = grade_prepared(course, name, prepared, jobs, on_row)
@@ -216,7 +218,7 @@ def grade_prepared(
     result = []
     for item, row in zip(items, rows, strict=True):
         if row.report is None:
-            result.append(_refused(course, name, item, row, order))
+            result.append(_refused(course, name, item, row))
             continue
         with tempfile.TemporaryDirectory(prefix="rooflab-ledger-") as folder:
             files = stage(item.path, kit.editable(), Path(folder)).root
@@ -225,17 +227,33 @@ def grade_prepared(
     return result
 
 
-def _refused(course: Course, name: str, item: Item, row: Row, order: Order) -> Graded:
-    """A submission that nobody could grade is in the ledger too: its points are open, not 0."""
+def _refused(course: Course, name: str, item: Item, row: Row) -> Graded:
     if "interrupted" in row.note:
         return Graded(item, None, row.note)
+    return _not_gradable(course, name, item, row.note)
+
+
+def _not_gradable(course: Course, name: str, item: Item, why: str) -> Graded:
+    """A submission that nobody could grade is in the ledger too: its points are open, neither 0 nor an older grade."""
     report = GradeReport(
         kind="official",
-        submission=SubmissionInfo(id=item.student),
-        environment=environment(order.isolation, order.kit, order.seed),
-        error=row.note,
+        submission=SubmissionInfo(id=item.student, sha256=_sha256(item.path)),
+        environment=_environment(course),
+        error=why,
     )
-    return Graded(item, record(course, name, report, item.source, item.submitted_at, None), row.note)
+    before = {each.folder for each in gradings(course, name, item.student)}
+    grading = record(course, name, report, item.source, item.submitted_at, None)
+    return Graded(item, grading, why, grading.folder not in before)
+
+
+def _sha256(path: Path) -> str:
+    """Of a file's beginning and size, to tell one attempt from the next; empty where there is none to read."""
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(MAX_NOTEBOOK_BYTES + 1)
+            return hashlib.sha256(b"%d " % os.fstat(stream.fileno()).st_size + start).hexdigest()
+    except OSError:
+        return ""
 
 
 def exercises_of(course: Course, name: str) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ class Settings(Spec):
     track: Track = "full"
     """core leaves the extra credit out."""
     assignments: dict[str, AssignmentSettings | None] | None = None
-    """Those of the course; all of the kit where this is not given."""
+    """Those of the course, and no others; all of the kit where this is not given."""
     late: LatePolicy = LatePolicy()
     attempts: Literal["best", "last"] = "last"
     """Which attempt of a student counts."""
@@ -82,6 +82,12 @@ class Course:
         if self.settings.assignments is None:
             return tuple(known)
         return tuple(name for name in known if name in self.settings.assignments)
+
+    def why_not_here(self, name: str) -> str:
+        """Why an assignment is none of this course's, and what to do."""
+        if name in self.kit.available():
+            return f"{FILE} lists only {', '.join(self.names)}: add {name} to assignments there"
+        return f"no such assignment, choose one of {', '.join(self.names)}"
 
     def of(self, name: str) -> AssignmentSettings:
         """The settings of one assignment."""

@@ -72,11 +72,10 @@ def from_files(
     import nbformat
 
     name = grading.attempt.assignment
-    parts: list[Any] = [
-        nbformat.v4.new_markdown_cell(
-            f"# {course.kit.available()[name].title}\n\nHanded in as files: {', '.join(texts) or 'none'}."
-        )
-    ]
+    came = f"Handed in as files: {', '.join(texts) or 'none'}."
+    if grading.report.error and not texts:
+        came = "Nothing of what was handed in could be graded."
+    parts: list[Any] = [nbformat.v4.new_markdown_cell(f"# {course.kit.available()[name].title}\n\n{came}")]
     for file, text in texts.items():
         parts += [nbformat.v4.new_markdown_cell(f"`{file}`"), nbformat.v4.new_code_cell(text)]
     nb = nbformat.v4.new_notebook(

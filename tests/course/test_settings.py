@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from grader.commands.notebooks import COURSE_YAML
 from grader.course.settings import LatePolicy, read_course, utc
 from grader.kit import find_kit
 from specs.schema import SpecError
@@ -85,3 +86,11 @@ def test_an_extension_is_a_student_s_own_date(tmp_path):
 )
 def test_times_are_read_as_platforms_write_them(text):
     assert utc(text) == datetime(2026, 10, 1, 12, tzinfo=UTC)
+
+
+def test_the_template_without_its_signs_of_comment_is_a_course_and_says_that_a_list_is_all_there_is(tmp_path):
+    first, *lines = COURSE_YAML.splitlines()
+    text = "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines if "solutions:" not in line)
+    assert first.startswith("# ")
+    assert course(tmp_path, text).names == ("memory", "roofline")
+    assert "only those that are listed" in COURSE_YAML
