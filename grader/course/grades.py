@@ -124,9 +124,9 @@ def _complete(
     lacking = [name for name in points if f"{spec.name}.{name}" not in there]
     if report.error or not lacking:
         return report
-    exercises = tuple(
-        there.get(f"{spec.name}.{name}") or _open(spec, name, worth) for name, worth in points.items()
-    )
+    waiting = _open(spec, {name: points[name] for name in lacking}, "not graded yet")
+    every = there | {each.id: each for each in waiting}
+    exercises = tuple(every[f"{spec.name}.{name}"] for name in points)
     given = {each.exercise for each in decided}
     notes = [f"{spec.name}.{name}: not graded yet" for name in lacking if f"{spec.name}.{name}" not in given]
     info = report.submission.model_copy(update={"notes": (*report.submission.notes, *notes)})

@@ -328,6 +328,7 @@ def test_reports_exported_onto_the_course_that_they_came_from_are_no_attempts(tm
     record(here, "memory", made, "files", day(-1), None)
     monkeypatch.setattr(commands.gradebook, "opened", lambda course: contextlib.nullcontext())
     monkeypatch.setattr(commands.gradebook, "refuse_unreleased", lambda book, name: None)
+    monkeypatch.setattr(commands.gradebook, "released_otherwise", lambda book, course, name: "")
     monkeypatch.setattr(commands, "source_cells", lambda book, name: {})
     monkeypatch.setattr(commands, "_enter", lambda *_: None)
     commands.enter_reports([Entry(made)], tmp_path)
