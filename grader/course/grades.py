@@ -124,7 +124,7 @@ def _complete(
     lacking = [name for name in points if f"{spec.name}.{name}" not in there]
     if report.error or not lacking:
         return report
-    waiting = _open(spec, {name: points[name] for name in lacking}, "not graded yet")
+    waiting = _open(spec, {name: points[name] for name in lacking})
     every = there | {each.id: each for each in waiting}
     exercises = tuple(every[f"{spec.name}.{name}"] for name in points)
     given = {each.exercise for each in decided}
@@ -155,8 +155,8 @@ def overridden(
     return report.model_copy(update={"exercises": tuple(changed), "submission": info, "error": ""})
 
 
-def _open(spec: Assignment, points: Mapping[str, float], why: str) -> tuple[ExerciseResult, ...]:
-    """The exercises of an assignment that could not be graded: all points pending, and why."""
+def _open(spec: Assignment, points: Mapping[str, float], why: str = "") -> tuple[ExerciseResult, ...]:
+    """The exercises of an assignment that could not be graded, and why, or were not yet: all points pending."""
     said = CheckResult(
         name="graded", claim="The submission can be graded.", outcome=Outcome.GRADER_ERROR, message=why
     )
@@ -169,7 +169,7 @@ def _open(spec: Assignment, points: Mapping[str, float], why: str) -> tuple[Exer
             max_points=worth,
             pending_points=worth,
             extra_credit=spec.exercise(name).extra_credit,
-            checks=(said,),
+            checks=(said,) if why else (),
         )
         for name, worth in points.items()
     )

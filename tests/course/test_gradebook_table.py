@@ -60,12 +60,12 @@ def test_points_changed_after_the_release_are_two_maxima_and_one_line_says_so(tm
 
 def late_course(tmp_path, attempts: str) -> Course:
     """Twenty points for what is worth fifteen in the kit, and a tenth off for each day begun."""
+    others = [each.id for each in KIT.available()["memory"].exercises if each.id != "parameter_count"]
+    memory = {"due": datetime(2026, 10, 1, 12, tzinfo=UTC), "points": {"parameter_count": 20}}
     settings = {
         "attempts": attempts,
         "late": {"per_day": 0.1},
-        "assignments": {
-            "memory": {"due": datetime(2026, 10, 1, 12, tzinfo=UTC), "points": {"parameter_count": 20}}
-        },
+        "assignments": {"memory": {**memory, "leave_out": others}},
     }
     return Course(tmp_path, Settings.model_validate(settings), KIT)
 
@@ -88,6 +88,15 @@ def test_the_table_has_the_course_s_points_after_the_late_penalty(tmp_path):
     course = late_course(tmp_path, "last")
     assert shown(course, attempt(course, 15, 1)) == (20, "")
     assert shown(course, attempt(course, 15, 3)) == (16, "20 % late")
+
+
+def test_an_exercise_that_the_course_has_since_is_not_graded_yet_and_no_error(tmp_path):
+    course = late_course(tmp_path, "last")
+    graded = attempt(course, 15, 1)
+    memory = course.settings.assignments["memory"]
+    memory = memory.model_copy(update={"leave_out": memory.leave_out[1:]})
+    settings = course.settings.model_copy(update={"assignments": {"memory": memory}})
+    assert shown(Course(tmp_path, settings, KIT), graded) == (20, "not graded yet in 1")
 
 
 def test_another_attempt_counts_and_the_table_has_its_points_and_says_so(tmp_path):

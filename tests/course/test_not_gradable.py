@@ -26,8 +26,11 @@ def course(tmp_path) -> Course:
     folder = tmp_path / "submitted" / "ghost" / "memory"
     folder.mkdir(parents=True)
     (folder / "memory.ipynb").write_text("{ this is no notebook")
-    (tmp_path / "course.yaml").write_text("seed_file: seed")
-    return read_course(tmp_path, find_kit())
+    kit = find_kit()
+    others = [each.id for each in kit.available()["profiling"].exercises if each.id != "classify_kernel"]
+    assignments = f"assignments: {{memory: , profiling: {{leave_out: [{', '.join(others)}]}}}}\n"
+    (tmp_path / "course.yaml").write_text(f"seed_file: seed\n{assignments}")
+    return read_course(tmp_path, kit)
 
 
 def grade(course: Course, at: datetime | None = None) -> Graded:
