@@ -16,6 +16,7 @@ from grader.checks.verdicts import environment
 from grader.clock.grading import ATTEMPTS
 from grader.clock.verdict import TimingVerdict
 from grader.intake import StagedSubmission, SubmissionRefused, stage, submission_id
+from grader.judge_processes import Starter
 from grader.judges import Order, Running, run_judge, starter
 from grader.printable import printable
 from grader.report import (
@@ -48,9 +49,15 @@ def cores() -> int:
 
 
 def grade(
-    order: Order, submissions: Sequence[Path], on_row: Callable[[Row], None] = lambda row: None
+    order: Order,
+    submissions: Sequence[Path],
+    on_row: Callable[[Row], None] = lambda row: None,
+    judges: Starter | None = None,
 ) -> list[Row]:
     """Grade every submission that has no up-to-date report; write `out/<id>/report.json` and `out/summary.csv`.
+
+    `judges` starts the judges of several cohorts of one kit, and is its owner's to close; without it there is one for
+    this cohort.
 
     Returns:
         One row a submission, in the order given.
@@ -86,7 +93,7 @@ def grade(
     with _folder_of_our_own(order.out) as work:
         current = environment(order.isolation, order.kit, order.seed)
         with ThreadPoolExecutor(max_workers=max(1, order.jobs)) as pool:
-            running = Running(starter(order, work))
+            running = Running(judges or starter(order, work))
             waiting = dict(named)
             try:
                 for attempt in range(ATTEMPTS):
@@ -117,7 +124,8 @@ def grade(
                 running.kill()
                 raise
             finally:
-                running.starter.close()
+                if judges is None:
+                    running.starter.close()
         result = [rows[index] for index in sorted(rows)]
         write_atomically(order.out / "summary.csv", summary_csv(_all_rows(order.out, result)))
     return result

@@ -17,6 +17,7 @@ import signal
 import socket
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from typing import get_args
@@ -31,7 +32,7 @@ MESSAGE_BYTES = 1 << 16
 
 
 def main() -> int:
-    """Serve until the grader hangs up; in a forked child be a judge, whose exit code is returned."""
+    """Serve until the grader hangs up; in a forked child be a judge, and end with its exit code."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--wire", type=int, required=True, help="descriptor of the socket to the grader")
     parser.add_argument("--kit", type=Path, required=True)
@@ -58,7 +59,16 @@ def main() -> int:
     gc.freeze()  # what is imported stays: no judge has to look through it again
     with socket.socket(fileno=told.wire) as wire:
         is_judge = _serve(wire)
-    return judge.main() if is_judge else 0
+    if not is_judge:
+        return 0
+    try:
+        code = judge.main()
+    except BaseException:  # what a judge dies of is told in its log, and no report is
+        traceback.print_exc()
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # the report is written: taking the interpreter down would take a tenth of a second
 
 
 def _compile(view: Path) -> None:

@@ -174,31 +174,22 @@ class Forkserver:
         self._lock = threading.Lock()
         self.gone = False
         """True once it has ended."""
+        self._server: subprocess.Popen[bytes] | None = None
+        self._why = ""
         self._wire, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         told = ["--wire", str(theirs.fileno()), "--kit", str(kit), "--view", str(folder), "--level", level]
         told += ["--preload", *preload]
-        with theirs, self._log.open("wb") as log:
-            self._server = subprocess.Popen(
-                [sys.executable, "-P", "-m", "grader.forkserver", *told],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=kit,
-                env=dict(environment),
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
-        self._wire.settimeout(_SERVER_START_S)
-        try:
-            is_ready = bool(self._wire.recv(_MESSAGE_BYTES))
-        except OSError:
-            is_ready = False
-        if not is_ready:
+        command = [sys.executable, "-P", "-m", "grader.forkserver", *told]
+        self._is_ready = threading.Event()
+        # The server ends with the thread that starts it (see there): one that lives as long as the server should.
+        self._listener = threading.Thread(
+            target=self._run, args=(command, kit, environment, theirs), daemon=True
+        )
+        self._listener.start()
+        self._is_ready.wait()
+        if self.gone:
             self.close()
             raise ServerLost(self._last_words())
-        self._wire.settimeout(None)
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
 
     def start(self, temporary: Path, log: IO[bytes]) -> ForkedJudge:
         """Fork a judge whose temporary files go to a folder of its own.
@@ -208,7 +199,7 @@ class Forkserver:
         """
         read, write = os.pipe()
         stdin = os.fdopen(write, "wb")
-        judge = ForkedJudge(stdin, self._server.kill)
+        judge = ForkedJudge(stdin, self._kill)
         number = next(self._numbers)
         try:
             with self._lock:
@@ -222,7 +213,7 @@ class Forkserver:
         finally:
             os.close(read)
         if not judge.started.wait(_SERVER_START_S):  # stopped, by whom it may be: the listener sees it end
-            self._server.kill()
+            self._kill()
             judge.started.wait()
         if not judge.pid:
             stdin.close()
@@ -233,37 +224,67 @@ class Forkserver:
         """End the server; judges that live end when their input does."""
         with contextlib.suppress(OSError):
             self._wire.shutdown(socket.SHUT_RDWR)
-        try:
-            self._server.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self._server.kill()
-            self._server.wait()
-        if hasattr(self, "_listener"):
-            self._listener.join()
+        self._listener.join()
+        if self._server is not None:
+            try:
+                self._server.wait(timeout=10)  # the kernel ends it with the thread
+            except subprocess.TimeoutExpired:
+                self._server.kill()
+                self._server.wait()
         self._wire.close()
 
-    def _listen(self) -> None:
-        """Hand what the server tells to the judges that it is about, until it is gone."""
-        while True:
-            try:
-                message = self._wire.recv(_MESSAGE_BYTES)
-            except OSError:
-                message = b""
-            if not message:
-                break
-            told = json.loads(message)
-            judge = self._judges[told["number"]]
-            if "pid" in told:
-                judge.pid = told["pid"]
-                judge.started.set()
-            else:
-                judge.returncode = told["code"]
-                judge.ended.set()
-        with self._lock:
-            self.gone = True
-        for judge in self._judges.values():
-            judge.lost()
+    def _run(
+        self, command: Sequence[str], kit: Path, environment: Mapping[str, str], theirs: socket.socket
+    ) -> None:
+        """Start the server, hand what it tells to the judges that it is about, until it is gone."""
+        try:
+            with theirs, self._log.open("wb") as log:
+                self._server = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd=kit,
+                    env=dict(environment),
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                )
+            self._wire.settimeout(_SERVER_START_S)
+            while message := self._next():
+                self._told(json.loads(message))
+        except OSError as error:
+            self._why = str(error)
+        finally:
+            with self._lock:
+                self.gone = True
+            self._is_ready.set()
+            for judge in self._judges.values():
+                judge.lost()
+
+    def _told(self, told: Mapping[str, int]) -> None:
+        if "ready" in told:
+            self._wire.settimeout(None)
+            self._is_ready.set()
+            return
+        judge = self._judges[told["number"]]
+        if "pid" in told:
+            judge.pid = told["pid"]
+            judge.started.set()
+        else:
+            judge.returncode = told["code"]
+            judge.ended.set()
+
+    def _next(self) -> bytes:
+        """A message; empty where the server has ended, or does not come up."""
+        try:
+            return self._wire.recv(_MESSAGE_BYTES)
+        except OSError:
+            return b""
 
     def _last_words(self) -> str:
-        lines = self._log.read_text(errors="replace").strip().splitlines()
-        return lines[-1] if lines else f"exit code {self._server.poll()}"
+        lines = self._log.read_text(errors="replace").strip().splitlines() if self._log.exists() else []
+        return lines[-1] if lines else self._why or "it ended without a word"
+
+    def _kill(self) -> None:
+        if self._server is not None:
+            self._server.kill()

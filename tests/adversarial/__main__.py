@@ -27,7 +27,9 @@ def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.adversarial", description=__doc__.splitlines()[0])
     parser.add_argument("--level", action="append", choices=get_args(Level), help="repeatable [sandbox]")
     parser.add_argument("--slow", choices=("no", "too", "only"), default="no", help="the slow ones")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument(
+        "--jobs", type=int, default=3, help="one more than cores: who hangs leaves one idle [3]"
+    )
     parser.add_argument("--saved", type=Path, help="lines of the levels below the sandbox, read and added to")
     parser.add_argument("names", nargs="*", help="of cases [all]")
     told = parser.parse_args(words)

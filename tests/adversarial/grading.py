@@ -1,6 +1,7 @@
 """Grades all variants of all cases in few cohorts with two controls each, and says what went otherwise."""
 
 import compileall
+import contextlib
 import hashlib
 import os
 import shutil
@@ -15,7 +16,7 @@ import psutil
 
 import grader
 from grader.cohort import Row, grade
-from grader.judges import Order
+from grader.judges import Order, starter
 from grader.kit import Kit, find_kit
 from grader.report import GradeReport
 from grader.sandbox import Level, other_user
@@ -80,14 +81,18 @@ def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", job
         MISTAKEN: _mistaken(_new(sources / MISTAKEN), kit),
     }
     before, shared_before = _snapshot(kit.root) | _snapshot(sources), _shared_memory()
-    with _temporary_folder(temporary):
+    everything = Order(kit, root, level, SEED, jobs, tuple(built))
+    judges = starter(everything, root / "judges")
+    with _temporary_folder(temporary), contextlib.closing(judges):
         for exercise, submissions in built.items():
             order = Order(kit, root / f"out-alone-{exercise}", level, SEED, jobs, (exercise,))
             for name, path in controls.items():
-                graded.alone[exercise, name] = _report(grade(order, [path])[0])
+                graded.alone[exercise, name] = _report(grade(order, [path], judges=judges)[0])
             order = Order(kit, root / f"out-{exercise}", level, SEED, jobs, (exercise,))
             everybody = [*submissions.values(), *controls.values()]
-            for name, row in zip([*submissions, *controls], grade(order, everybody), strict=True):
+            for name, row in zip(
+                [*submissions, *controls], grade(order, everybody, judges=judges), strict=True
+            ):
                 if name in controls:
                     graded.beside[exercise, name] = _report(row)
                 else:
