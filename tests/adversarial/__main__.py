@@ -27,9 +27,7 @@ def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.adversarial", description=__doc__.splitlines()[0])
     parser.add_argument("--level", action="append", choices=get_args(Level), help="repeatable [sandbox]")
     parser.add_argument("--slow", choices=("no", "too", "only"), default="no", help="the slow ones")
-    parser.add_argument(
-        "--jobs", type=int, default=3, help="one more than cores: who hangs leaves one idle [3]"
-    )
+    parser.add_argument("--jobs", type=int, default=2, help="of each of two cohorts at a time [2]")
     parser.add_argument("--saved", type=Path, help="lines of the levels below the sandbox, read and added to")
     parser.add_argument("names", nargs="*", help="of cases [all]")
     told = parser.parse_args(words)
@@ -57,7 +55,7 @@ def main(words: Sequence[str]) -> int:
         bad = [each for each in by_level[level] if each.verdict != "ok"]
         print(
             f"\n{level}: {len(by_level[level])} submissions of {len(cases)} cases in {graded.took_s:.0f} s with "
-            f"{told.jobs} jobs, {len(bad)} otherwise than expected\n"
+            f"{told.jobs} jobs in each of two cohorts at a time, {len(bad)} otherwise than expected\n"
             f"neighbours disturbed, or left behind: {', '.join(disturbed) or 'nothing'}\n"
         )
         wrong += len(bad) + len(disturbed)

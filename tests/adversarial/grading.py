@@ -8,6 +8,7 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,7 +59,7 @@ def id_of(case: Case, variant: Variant) -> str:
 def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", jobs: int = 2) -> Graded:
     """Grade all variants below `root`, an empty folder, in one cohort for each exercise that they ask for.
 
-    The kit is copied first: all its files are accounted for, and editing it meanwhile disturbs nothing.
+    Two cohorts are graded at a time, each with `jobs` judges. The kit is copied first: all its files are accounted for, and editing it meanwhile disturbs nothing.
     """
     began = time.monotonic()
     kit = _copy_of_the_kit(root / "kit")
@@ -83,21 +84,29 @@ def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", job
     before, shared_before = _snapshot(kit.root) | _snapshot(sources), _shared_memory()
     everything = Order(kit, root, level, SEED, jobs, tuple(built))
     judges = starter(everything, root / "judges")
-    with _temporary_folder(temporary), contextlib.closing(judges):
-        for exercise, submissions in built.items():
-            order = Order(kit, root / f"out-alone-{exercise}", level, SEED, jobs, (exercise,))
-            for name, path in controls.items():
-                graded.alone[exercise, name] = _report(grade(order, [path], judges=judges)[0])
-            order = Order(kit, root / f"out-{exercise}", level, SEED, jobs, (exercise,))
-            everybody = [*submissions.values(), *controls.values()]
-            for name, row in zip(
-                [*submissions, *controls], grade(order, everybody, judges=judges), strict=True
-            ):
-                if name in controls:
-                    graded.beside[exercise, name] = _report(row)
-                else:
-                    graded.rows[name] = row
-            graded.stray_output += _stray(order.out)
+
+    def alone(exercise: str) -> None:
+        order = Order(kit, root / f"out-alone-{exercise}", level, SEED, jobs, (exercise,))
+        for name, path in controls.items():
+            graded.alone[exercise, name] = _report(grade(order, [path], judges=judges)[0])
+
+    def together(exercise: str) -> None:
+        order = Order(kit, root / f"out-{exercise}", level, SEED, jobs, (exercise,))
+        everybody = built[exercise] | controls
+        rows = grade(order, list(everybody.values()), judges=judges)
+        for name, row in zip(everybody, rows, strict=True):
+            if name in controls:
+                graded.beside[exercise, name] = _report(row)
+            else:
+                graded.rows[name] = row
+        graded.stray_output += _stray(order.out)
+
+    # The largest first, and two at a time: at the end of each its longest submission is alone, and often only waits.
+    exercises = sorted(built, key=lambda exercise: -len(built[exercise]))
+    with _temporary_folder(temporary), contextlib.closing(judges), ThreadPoolExecutor(2) as pool:
+        for grading in (alone, together):
+            for done in [pool.submit(grading, exercise) for exercise in exercises]:
+                done.result()
     graded.processes_left = _processes_of(root)
     graded.shared_memory_left = sorted(_shared_memory() - shared_before)
     graded.temporary_left = sorted(str(path.relative_to(temporary)) for path in temporary.rglob("*"))
