@@ -59,7 +59,8 @@ def id_of(case: Case, variant: Variant) -> str:
 def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", jobs: int = 2) -> Graded:
     """Grade all variants below `root`, an empty folder, in one cohort for each exercise that they ask for.
 
-    Two cohorts are graded at a time, each with `jobs` judges. The kit is copied first: all its files are accounted for, and editing it meanwhile disturbs nothing.
+    Two cohorts are graded at a time, each with `jobs` judges. The kit is copied first: all its files are accounted
+    for, and editing it meanwhile disturbs nothing.
     """
     began = time.monotonic()
     kit = _copy_of_the_kit(root / "kit")
