@@ -16,10 +16,10 @@ LSE_ERROR = 2e-5
 """fp32 scores near 20, summed over D products: a few units of 2e-6."""
 
 
-def holds(answer):
-    """The claims that every forward call must meet."""
+def holds(answer, score_size=1):
+    """The claims that every forward call must meet; `score_size` is how many times larger than usual its scores are."""
     assert answer["excess"] <= 1
-    assert answer["lse_error"] <= LSE_ERROR
+    assert answer["lse_error"] <= LSE_ERROR * score_size
     assert answer["lse_infinite"]
     assert answer["findings"] == []
 
@@ -73,7 +73,8 @@ def test_tiles_that_are_not_square_find_the_diagonal(interpreted, rows, columns)
 def test_any_scale_that_is_not_negative_is_taken(interpreted, scale):
     """A scale of 0 makes the mean of V."""
     shape = SHAPES["ragged T and D 80"]
-    holds(interpreted("forward", causal=True, descriptors=False, dtype="float32", scale=scale, **shape))
+    answer = interpreted("forward", causal=True, descriptors=False, dtype="float32", scale=scale, **shape)
+    holds(answer, score_size=max(1, scale * math.sqrt(shape["width"])))
 
 
 def test_each_byte_is_touched_and_a_causal_mask_halves_the_work(interpreted):
