@@ -23,8 +23,8 @@ def test_bf16_gradients_are_right_and_no_access_is_out_of_place(interpreted, sha
 def test_other_dtypes_are_right(interpreted, dtype):
     """fp16 and fp32, with tiles that are not square.
 
-    In fp32 what the kernel is held to is at the level of rounding as well, and the processor's BLAS decides the order of
-    its sums: 0.4 to 1.14 of the bound on two machines.
+    In fp32 what the kernel is held to is at the level of rounding as well, and the processor's BLAS decides in which
+    order it sums: up to 1.14 of the bound was seen.
     """
     shape = SHAPES["ragged T and D 80"]
     answer = interpreted(
