@@ -41,9 +41,8 @@ def main() -> NoReturn:
     if len(sys.argv) < 2:
         sys.argv.append("--help")
     try:
-        code = app(
-            prog_name="grader", standalone_mode=False
-        )  # else typer prints its errors itself, over several lines
+        # Else typer prints its errors itself, over several lines.
+        code = app(prog_name="grader", standalone_mode=False)
         sys.stdout.flush()
         if code == INTERRUPTED:  # what newer typers make of Ctrl-C
             raise KeyboardInterrupt

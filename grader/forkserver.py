@@ -28,7 +28,7 @@ from grader.kit import find_kit
 from grader.sandbox import Level, available
 from grader.sandbox.tree import end_with_parent, lock_own_memory
 
-MESSAGE_BYTES = 1 << 16
+_MESSAGE_BYTES = 1 << 16
 
 
 def main() -> int:
@@ -49,9 +49,8 @@ def main() -> int:
     for library in told.preload:
         with contextlib.suppress(ImportError):  # a judge that needs it says so
             importlib.import_module(library)
-    if (
-        told.level == "sandbox" and not available().ok
-    ):  # tried once, not by each judge; they try again where it fails
+    # Tried once, not by each judge; they try again where it fails.
+    if told.level == "sandbox" and not available().ok:
         available.cache_clear()
     if told.level == "process":
         lock_own_memory()  # of workers of the same user
@@ -91,10 +90,10 @@ def _serve(wire: socket.socket) -> bool:
         while True:
             ready = [key.fileobj for key, _ in waiting.select()]
             if woken in ready:
-                woken.recv(MESSAGE_BYTES)
+                woken.recv(_MESSAGE_BYTES)
                 _bury(wire, asked_as)
             if wire in ready:
-                message, descriptors, _, _ = socket.recv_fds(wire, MESSAGE_BYTES, 2)
+                message, descriptors, _, _ = socket.recv_fds(wire, _MESSAGE_BYTES, 2)
                 if not message:
                     return False
                 question = json.loads(message)
@@ -109,9 +108,8 @@ def _serve(wire: socket.socket) -> bool:
                     return True
                 for descriptor in (becomes, *descriptors):
                     os.close(descriptor)
-                os.read(
-                    alone, 1
-                )  # ends with a session of the child's own: from then on its group can be killed
+                # Ends with a session of the child's own: from then on its group can be killed.
+                os.read(alone, 1)
                 os.close(alone)
                 asked_as[child] = question["number"]
                 wire.send(json.dumps({"number": question["number"], "pid": child}).encode())

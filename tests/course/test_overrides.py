@@ -86,7 +86,9 @@ def test_what_is_no_student_s_id_is_refused_although_it_leads_to_a_folder(studen
 @pytest.fixture(scope="module")
 def empty_gradebook(tmp_path_factory) -> Path:
     """A gradebook without an assignment, made once: alembic takes ten seconds for it."""
-    gradebook = pytest.importorskip("nbgrader.api")
+    gradebook = pytest.importorskip(
+        "nbgrader.api", reason="overrides in a gradebook were NOT tried: no nbgrader"
+    )
     path = tmp_path_factory.mktemp("gradebook") / "gradebook.db"
     with pytest.MonkeyPatch.context() as patch:
         # As in an activated environment: nbgrader looks for alembic on the PATH when it makes its database.
