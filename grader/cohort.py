@@ -1,6 +1,7 @@
 """Grades many submissions side by side: one judge process each, one report each, nothing lost when interrupted."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -160,7 +161,12 @@ def _row(order: Order, name: str, path: Path, scratch: Path, current: Environmen
     except SubmissionRefused as refusal:
         return Row(name, None, str(refusal))
     except OSError as error:
-        where = f" {printable(str(error.filename))}" if error.filename else ""
+        full = error.errno in (
+            errno.ENOSPC,
+            errno.EDQUOT,
+        )  # what is written lies below --out, temporary files too
+        place = error.filename or (order.out if full else "")
+        where = f": {printable(str(place))}" if place else ""
         return Row(name, None, f"{name}: cannot be graded ({error.strerror or type(error).__name__}{where})")
 
 

@@ -24,7 +24,8 @@ from typing import get_args
 
 from grader import judge
 from grader.calls.official import stage_kit
-from grader.kit import find_kit
+from grader.checks.mistakes import load_mistakes
+from grader.kit import check_specs, find_kit
 from grader.sandbox import Level, available
 from grader.sandbox.tree import end_with_parent, lock_own_memory
 
@@ -43,12 +44,19 @@ def main() -> int:
         "--level", choices=get_args(Level), required=True, help="what the judges start workers at"
     )
     parser.add_argument("--preload", nargs="*", default=[], help="libraries that the judges will import")
+    parser.add_argument(
+        "--mistakes", nargs="*", type=Path, default=[], help="solutions/<assignment> of what they judge"
+    )
     told = parser.parse_args()
     end_with_parent()  # also where somebody has stopped this process
     _compile(stage_kit(find_kit(told.kit), told.view))
+    check_specs()  # they stay read
     for library in told.preload:
         with contextlib.suppress(ImportError):  # a judge that needs it says so
             importlib.import_module(library)
+    for folder in told.mistakes:
+        with contextlib.suppress(Exception):  # a broken one is said by the judge that needs it
+            load_mistakes(folder.parent, folder.name, [])
     # Tried once, not by each judge; they try again where it fails.
     if told.level == "sandbox" and not available().ok:
         available.cache_clear()

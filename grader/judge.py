@@ -26,7 +26,7 @@ from grader.clock.verdict import TimingVerdict
 from grader.kit import find_kit
 from grader.report import Environment, GradeReport, SubmissionInfo, write_report
 from grader.sandbox import Level
-from grader.session import Installed, arguments
+from grader.session import Installed, arguments, that_may_check
 
 Clock = Literal["gpu", "cpu"]
 """A GPU of this machine; or its cores, which no threshold of the specs is for: the kit's own tests time on them."""
@@ -106,6 +106,7 @@ def run(task: Task, lifeline: int) -> int:
         current=task.environment,
     )
     tests = [path for name in specs for path in (*kit.visible_tests(name), *kit.hidden_tests(name))]
+    tests = that_may_check(task.only, tests)
     try:
         code = pytest.main(
             [*arguments(kit.root, tests), "--continue-on-collection-errors"],

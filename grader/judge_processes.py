@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -85,20 +86,25 @@ def _is_over(pid: int) -> bool:
         return True
 
 
+@dataclass(frozen=True)
+class Setting:
+    """What all judges of a cohort have in common."""
+
+    kit: Path
+    environment: Mapping[str, str]
+    level: Level
+    preload: Sequence[str] = ()
+    """Libraries that a server imports for them."""
+    mistakes: Sequence[Path] = ()
+    """Assignments' folders of solutions, whose mistakes it imports."""
+
+
 class Starter:
     """Starts the judges of one cohort, by a server where that is possible; a server that got lost is replaced."""
 
-    def __init__(
-        self,
-        kit: Path,
-        folder: Path,
-        environment: Mapping[str, str],
-        level: Level,
-        preload: Sequence[str] | None,
-    ) -> None:
-        """`folder` is for the server and made by it; `preload` are libraries it imports, None for no server."""
-        self._kit, self._folder, self._environment = kit, folder, environment
-        self._level, self._preload = level, preload
+    def __init__(self, setting: Setting, folder: Path, *, by_server: bool = True) -> None:
+        """`folder` is for the server, and made by it."""
+        self._setting, self._folder, self._by_server = setting, folder, by_server
         self._server: Forkserver | None = None
         self._lock = threading.Lock()
         self._servers = itertools.count()
@@ -115,8 +121,8 @@ class Starter:
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
-            cwd=self._kit,
-            env={**self._environment, "TMPDIR": str(scratch.resolve())},
+            cwd=self._setting.kit,
+            env={**self._setting.environment, "TMPDIR": str(scratch.resolve())},
             start_new_session=True,
         )
         return judge, None
@@ -126,7 +132,7 @@ class Starter:
         with self._lock:
             if self._server is not None:
                 self._server.close()
-            self._server, self._preload = None, None
+            self._server, self._by_server = None, False
 
     def _running(self) -> "Forkserver | None":
         """The server, started by whom needs it first.
@@ -138,14 +144,11 @@ class Starter:
             if self._server is not None and self._server.gone:
                 self._server.close()
                 self._server = None
-            if self._server is None and self._preload is not None:
-                folder = self._folder / str(next(self._servers))
+            if self._server is None and self._by_server:
                 try:
-                    self._server = Forkserver(
-                        self._kit, folder, self._environment, self._level, self._preload
-                    )
+                    self._server = Forkserver(self._setting, self._folder / str(next(self._servers)))
                 except ServerLost:
-                    self._preload = None
+                    self._by_server = False
                     raise
             return self._server
 
@@ -153,14 +156,7 @@ class Starter:
 class Forkserver:
     """A server of judges for one kit; several threads may ask it. What it imports is as the kit is when it starts."""
 
-    def __init__(
-        self,
-        kit: Path,
-        folder: Path,
-        environment: Mapping[str, str],
-        level: Level,
-        preload: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, setting: Setting, folder: Path) -> None:
         """Start it and wait until it is ready; its log and the workers' view of the kit are in `folder`.
 
         Raises:
@@ -177,14 +173,12 @@ class Forkserver:
         self._server: subprocess.Popen[bytes] | None = None
         self._why = ""
         self._wire, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        told = ["--wire", str(theirs.fileno()), "--kit", str(kit), "--view", str(folder), "--level", level]
-        told += ["--preload", *preload]
-        command = [sys.executable, "-P", "-m", "grader.forkserver", *told]
+        command = [sys.executable, "-P", "-m", "grader.forkserver", "--wire", str(theirs.fileno())]
+        command += ["--kit", str(setting.kit), "--view", str(folder), "--level", setting.level]
+        command += ["--preload", *setting.preload, "--mistakes", *map(str, setting.mistakes)]
         self._is_ready = threading.Event()
         # The server ends with the thread that starts it (see there): one that lives as long as the server should.
-        self._listener = threading.Thread(
-            target=self._run, args=(command, kit, environment, theirs), daemon=True
-        )
+        self._listener = threading.Thread(target=self._run, args=(command, setting, theirs), daemon=True)
         self._listener.start()
         self._is_ready.wait()
         if self.gone:
@@ -233,9 +227,7 @@ class Forkserver:
                 self._server.wait()
         self._wire.close()
 
-    def _run(
-        self, command: Sequence[str], kit: Path, environment: Mapping[str, str], theirs: socket.socket
-    ) -> None:
+    def _run(self, command: Sequence[str], setting: Setting, theirs: socket.socket) -> None:
         """Start the server, hand what it tells to the judges that it is about, until it is gone."""
         try:
             with theirs, self._log.open("wb") as log:
@@ -244,8 +236,8 @@ class Forkserver:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
-                    cwd=kit,
-                    env=dict(environment),
+                    cwd=setting.kit,
+                    env=dict(setting.environment),
                     pass_fds=[theirs.fileno()],
                     start_new_session=True,
                 )

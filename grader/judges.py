@@ -14,7 +14,7 @@ from grader.clock.lock import FOLDER_VARIABLE
 from grader.clock.verdict import TimingVerdict
 from grader.intake import StagedSubmission
 from grader.judge import Clock, Task
-from grader.judge_processes import ForkedJudge, JudgeProcess, Starter
+from grader.judge_processes import ForkedJudge, JudgeProcess, Setting, Starter
 from grader.kit import Kit
 from grader.printable import printable
 from grader.report import Environment, GradeReport, ReportUnreadable, SubmissionInfo, read_report
@@ -152,19 +152,23 @@ def starter(order: Order, work: Path) -> Starter:
 
     A judge that times on a GPU is started from nothing: a CUDA driver that was asked anything survives no fork.
     """
-    preload: list[str] | None = None
-    if order.clock is None and sys.platform == "linux":
-        specs = order.kit.available()
-        needs = {
-            need
-            for name in order.assignments
-            for exercise in specs[name].exercises
-            if not order.only or f"{name}.{exercise.id}" in order.only
-            for need in exercise.needs
-        }
-        preload = ["numpy", "torch"] if needs & {"torch", "triton", "ranks"} else ["numpy"]
-    environment = _judge_environment(order.kit, work)
-    return Starter(order.kit.root, work / "forkserver", environment, order.isolation, preload)
+    specs = order.kit.available()
+    needs = {
+        need
+        for name in order.assignments
+        for exercise in specs[name].exercises
+        if not order.only or f"{name}.{exercise.id}" in order.only
+        for need in exercise.needs
+    }
+    setting = Setting(
+        kit=order.kit.root,
+        environment=_judge_environment(order.kit, work),
+        level=order.isolation,
+        preload=["numpy", "torch"] if needs & {"torch", "triton", "ranks"} else ["numpy"],
+        mistakes=[order.kit.solutions / name for name in order.assignments],
+    )
+    by_server = order.clock is None and sys.platform == "linux"
+    return Starter(setting, work / "forkserver", by_server=by_server)
 
 
 def _judge_environment(kit: Kit, work: Path) -> dict[str, str]:

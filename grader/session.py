@@ -3,7 +3,8 @@
 import contextlib
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,20 @@ from grader import plugin
 from grader.checks.verdicts import Judge
 from grader.report import GradeReport
 
+_NOT_NEEDED = (
+    "cacheprovider",
+    "logging",
+    "junitxml",
+    "pastebin",
+    "doctest",
+    "stepwise",
+    "legacypath",
+    "unraisableexception",  # collects garbage at the end, a tenth of a second
+    "threadexception",
+)
+"""Plug-ins of pytest's own that no judge uses."""
+_EXERCISE = re.compile(r'mark\.exercise\(\s*"([^"]+)"')
+
 
 class CollectionBroken(RuntimeError):
     """The tests themselves cannot be collected; the text is pytest's reason, in one line."""
@@ -21,10 +36,7 @@ class CollectionBroken(RuntimeError):
 def arguments(root: Path, tests: Iterable[Path]) -> list[str]:
     """pytest's arguments for a judge: nothing of the host's configuration, no cache."""
     fixed = [
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:logging",
+        *(word for name in _NOT_NEEDED for word in ("-p", f"no:{name}")),
         "-c",
         os.devnull,
         "--rootdir",
@@ -33,6 +45,23 @@ def arguments(root: Path, tests: Iterable[Path]) -> list[str]:
         "--assert=plain",  # messages are the kit's own: nobody reads pytest's, and rewriting costs a tenth of a second
     ]
     return [*fixed, *map(str, tests)]
+
+
+def that_may_check(only: Collection[str], tests: Iterable[Path]) -> list[Path]:
+    """The test files that may have a check of an exercise of `only`; all of them where it is empty.
+
+    A file is left out by its text, without being collected: only where every exercise that it marks is spelled out.
+    """
+    found = list(tests)
+    if not only:
+        return found
+    kept = []
+    for path in found:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        named = _EXERCISE.findall(text)
+        if len(named) != text.count("mark.exercise") or not set(named).isdisjoint(only):
+            kept.append(path)
+    return kept or found
 
 
 class Installed:

@@ -17,7 +17,7 @@ class SpecError(ValueError):
 class Spec(BaseModel):
     """Immutable, hashable where its fields are, and strict about field names: a typo is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 SpecType = TypeVar("SpecType")

@@ -11,6 +11,7 @@ from grader.course.grading import course_here, seed_of
 from grader.course.ledger import (
     Grading,
     Override,
+    Withdrawal,
     append_override,
     counting,
     overrides,
@@ -108,6 +109,58 @@ def _conditions(before: Environment, now: Environment) -> list[str]:
 
 def override(directory: Path, student: str, exercise: str, points: float, reason: str, by: str) -> int:
     """Enter a decision into the ledger, and into the gradebook where there is one."""
+    course, grading, name = _decided_about(directory, student, exercise, reason, by)
+    if not 0 <= points <= 1e6:
+        raise BadInput(f"--points {points:g}: no number of points")
+    decision = Override(
+        student=grading.attempt.student,
+        exercise=name,
+        points=points,
+        reason=reason.strip(),
+        by=by.strip(),
+        at=datetime.now(UTC).replace(microsecond=0),
+    )
+    lacks = _gradebook_lacks(course, grading.attempt.assignment)
+    append_override(course, decision)
+    _into_gradebook(course, [grading], lacks)
+    by_grader, worth = _by_the_grader(course, grading, name)
+    print(
+        f"{decision.student}: {name} is {points:g} of {worth:g} points from now on, where the grader says {by_grader}; "
+        "no regrade changes it"
+    )
+    if points > worth:
+        print(f"{points:g} is more than the {worth:g} that it is worth", file=sys.stderr)
+    return 0
+
+
+def withdraw(directory: Path, student: str, exercise: str, reason: str, by: str) -> int:
+    """Enter that a decision counts no more: the exercise has the grader's points again."""
+    course, grading, name = _decided_about(directory, student, exercise, reason, by)
+    student = grading.attempt.student
+    before = overrides(course).get((student, name))
+    if before is None:
+        raise BadInput(f"{student}, {name}: no override counts, there is nothing to withdraw")
+    at = datetime.now(UTC).replace(microsecond=0)
+    lacks = _gradebook_lacks(course, grading.attempt.assignment)
+    append_override(
+        course, Withdrawal(student=student, exercise=name, reason=reason.strip(), by=by.strip(), at=at)
+    )
+    _into_gradebook(course, [grading], lacks, withdrawn=before)
+    by_grader, worth = _by_the_grader(course, grading, name)
+    print(
+        f"{student}: {name} is as graded again, {by_grader} of {worth:g} points; {before.points:g} were given"
+    )
+    return 0
+
+
+def _decided_about(
+    directory: Path, student: str, exercise: str, reason: str, by: str
+) -> tuple[Course, Grading, str]:
+    """(the course, what counts of the student, the exercise's full name).
+
+    Raises:
+        BadInput: there is no such exercise or student, or a text is missing or none.
+    """
     course = course_here(directory)
     name = full_name(exercise)
     assignment, _, short = name.partition(".")
@@ -126,28 +179,15 @@ def override(directory: Path, student: str, exercise: str, points: float, reason
     for option, text in (("--reason", reason), ("--by", by)):
         if not _is_unicode(text):
             raise BadInput(f"{option} {printable(text, 60)!r}: not UTF-8, write it anew")
-    if not 0 <= points <= 1e6:
-        raise BadInput(f"--points {points:g}: no number of points")
-    at = datetime.now(UTC).replace(microsecond=0)
-    student = grading.attempt.student
-    decision = Override(
-        student=student, exercise=name, points=points, reason=reason.strip(), by=by.strip(), at=at
-    )
-    lacks = _gradebook_lacks(course, assignment)
-    append_override(course, decision)
-    _into_gradebook(course, [grading], lacks)
+    return course, grading, name
+
+
+def _by_the_grader(course: Course, grading: Grading, name: str) -> tuple[str, float]:
+    """(the grader's points of an exercise, what it is worth)."""
+    assignment, _, short = name.partition(".")
     worth = course.points(assignment)[short]
-    by_grader = next(
-        (f"{each.points:g}" for each in adjusted(grading.report, assignment, {short: worth}).exercises),
-        "no grade",
-    )
-    print(
-        f"{student}: {name} is {points:g} of {worth:g} points from now on, where the grader says {by_grader}; "
-        "no regrade changes it"
-    )
-    if points > worth:
-        print(f"{points:g} is more than the {worth:g} that it is worth", file=sys.stderr)
-    return 0
+    found = adjusted(grading.report, assignment, {short: worth}).exercises
+    return next((f"{each.points:g}" for each in found), "no grade"), worth
 
 
 def _is_unicode(text: str) -> bool:
@@ -228,7 +268,9 @@ def _gradebook_lacks(course: Course, name: str) -> str:
     return ""
 
 
-def _into_gradebook(course: Course, entered: list[Grading], lacks: str) -> None:
+def _into_gradebook(
+    course: Course, entered: list[Grading], lacks: str, withdrawn: Override | None = None
+) -> None:
     """Save what counts now, and show it; a course without an nbgrader gradebook has none to save into."""
     from grader.course import gradebook
     from grader.course.pages import feedback, shown_anew
@@ -240,6 +282,8 @@ def _into_gradebook(course: Course, entered: list[Grading], lacks: str) -> None:
     with gradebook.opened(course) as book:
         for each in entered:
             counts = counting(course, each.attempt.assignment, each.attempt.student) or each
+            if withdrawn is not None:
+                gradebook.take_back(book, each.attempt.assignment, withdrawn)
             gradebook.save(book, course, counts)
     for each in entered:
         if shown_anew(course, counting(course, each.attempt.assignment, each.attempt.student) or each):

@@ -135,16 +135,24 @@ def replay(report: EntryArgument) -> None:
 def override(
     student: Annotated[str, typer.Argument(metavar="ID", help="The student's folder in the ledger.")],
     exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="memory.parameter_count, say.")],
-    points: Annotated[
-        float, typer.Option("--points", metavar="P", help="What it is worth, before lateness.")
-    ],
     reason: Annotated[str, typer.Option("--reason", metavar="R", help="Why; the student's page says it.")],
     by: Annotated[str, typer.Option("--by", metavar="WHO", help="Who decides.")],
+    points: Annotated[
+        float | None, typer.Option("--points", metavar="P", help="What it is worth, before lateness.")
+    ] = None,
+    withdrawn: Annotated[
+        bool, typer.Option("--withdraw", help="Take the decision back: the grader's points count again.")
+    ] = False,
     course: CourseOption = Path(),
 ) -> None:
     """Give an exercise points by hand: in the ledger for good, in every export, whatever a regrade says."""
     from grader.commands import appeals
+    from grader.refusal import BadInput
 
+    if withdrawn is (points is not None):
+        raise BadInput("override: give --points P, or --withdraw to take a decision back")
+    if points is None:
+        raise typer.Exit(appeals.withdraw(course, student, exercise, reason, by))
     raise typer.Exit(appeals.override(course, student, exercise, points, reason, by))
 
 

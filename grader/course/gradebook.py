@@ -131,6 +131,16 @@ def save(
     _penalty(gradebook, course, grading)
 
 
+def take_back(gradebook: Any, name: str, decision: Override) -> None:
+    """Remove the manual score that an override was saved as; another one is the instructor's own, and stays."""
+    for cell in gradebook.find_notebook(name, name).grade_cells:
+        if exercise_of(cell.name) == decision.exercise:
+            grade = gradebook.find_grade(cell.name, name, name, decision.student)
+            if grade.manual_score == decision.points:
+                grade.manual_score = None
+    gradebook.db.commit()
+
+
 def _times(gradebook: Any, course: Course, name: str, student: str, submitted_at: datetime | None) -> None:
     """Due date, extension and time of the submission, as nbgrader keeps them: UTC without a zone."""
     due, own = course.of(name).due, course.due(name, student)

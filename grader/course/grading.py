@@ -68,7 +68,7 @@ def course_here(root: Path) -> Course:
 
 
 def submitted(course: Course, name: str) -> list[Item]:
-    """What lies in `submitted/<student>/<assignment>/`: a notebook, else files."""
+    """What lies in `submitted/<student>/<assignment>/`: a notebook, else files, else whatever there is."""
     items = []
     for folder in sorted((course.root / "submitted").glob(f"*/{name}")):
         student = safe_student(folder.parent.name)
@@ -78,7 +78,15 @@ def submitted(course: Course, name: str) -> list[Item]:
             items.append(Item(student, "notebook", notebook, at))
         elif any(folder.rglob("*.py")):
             items.append(Item(student, "files", folder, at))
+        elif _handed_in(folder):
+            items.append(Item(student, "notebook", notebook, at))
     return items
+
+
+def _handed_in(folder: Path) -> list[str]:
+    """Files of a submission, as paths below its folder."""
+    files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
+    return [name for name in files if name != "timestamp.txt"]
 
 
 def submission_time(folder: Path) -> datetime | None:
@@ -177,6 +185,11 @@ def grade_items(
     lost, prepared = [], []
     with tempfile.TemporaryDirectory(prefix="rooflab-course-") as folder:
         for item in items:
+            if item.source == "notebook" and not item.path.exists():
+                there = printable(", ".join(_handed_in(item.path.parent)[:3]), 120)
+                why = f"no {item.path.name} and no .py file, only {there}: rename the notebook"
+                lost.append(_not_gradable(course, name, item, why))
+                continue
             place = Path(folder) / item.student
             try:
                 if item.source == "notebook":

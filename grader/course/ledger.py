@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AwareDatetime, Field, ValidationError
+from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from grader.course.settings import Course
 from grader.intake import SubmissionRefused, submission_id
@@ -50,6 +50,20 @@ class Override(Model):
     reason: str = Field(min_length=1)
     by: str = Field(min_length=1)
     at: AwareDatetime
+
+
+class Withdrawal(Model):
+    """A decision taken back: from here on the grader's points count again."""
+
+    student: str
+    exercise: str
+    withdrawn: Literal[True] = True
+    reason: str = Field(min_length=1)
+    by: str = Field(min_length=1)
+    at: AwareDatetime
+
+
+_DECISION: TypeAdapter[Override | Withdrawal] = TypeAdapter(Override | Withdrawal)
 
 
 @dataclass(frozen=True)
@@ -333,7 +347,7 @@ def _with_others(best: int, found: Sequence[Grading], worths: Sequence[Worth]) -
     return replace(found[best], could_gain=gain, others=tuple(others))
 
 
-def append_override(course: Course, override: Override) -> None:
+def append_override(course: Course, override: Override | Withdrawal) -> None:
     """Write one decision at the end of the ledger, on a line of its own.
 
     A line that a full disk cut short has no end: what is written after it must not be damaged with it.
@@ -351,15 +365,16 @@ def append_override(course: Course, override: Override) -> None:
 
 
 def overrides(course: Course) -> dict[tuple[str, str], Override]:
-    """The decision that counts for each (student, exercise).
+    """The decision that counts for each (student, exercise); the last one, where it was not withdrawn.
 
     Raises:
         BadInput: a line is damaged.
     """
-    return {(each.student, each.exercise): each for each in _override_lines(course)}
+    last = {(each.student, each.exercise): each for each in _override_lines(course)}
+    return {key: each for key, each in last.items() if isinstance(each, Override)}
 
 
-def _override_lines(course: Course) -> Iterator[Override]:
+def _override_lines(course: Course) -> Iterator[Override | Withdrawal]:
     path = course.root / FOLDER / "overrides.jsonl"
     if not path.is_file():
         return
@@ -368,6 +383,6 @@ def _override_lines(course: Course) -> Iterator[Override]:
         if not text.strip():
             continue
         try:
-            yield Override.model_validate_json(text)
+            yield _DECISION.validate_json(text)
         except ValidationError:
             raise BadInput(f"{path}, line {number}: damaged, restore it from a backup") from None

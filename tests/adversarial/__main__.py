@@ -17,7 +17,7 @@ from typing import get_args
 from grader.sandbox import Level, available
 from tests.adversarial.case import Case, load_cases
 from tests.adversarial.container import why_not
-from tests.adversarial.grading import Graded, grade_cases, untimed
+from tests.adversarial.grading import JOBS, Graded, grade_cases, untimed
 from tests.adversarial.levels import grade_levels
 from tests.adversarial.table import Line, levels_table, lines, text
 
@@ -27,7 +27,7 @@ def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.adversarial", description=__doc__.splitlines()[0])
     parser.add_argument("--level", action="append", choices=get_args(Level), help="repeatable [sandbox]")
     parser.add_argument("--slow", choices=("no", "too", "only"), default="no", help="the slow ones")
-    parser.add_argument("--jobs", type=int, default=2, help="of each of two cohorts at a time [2]")
+    parser.add_argument("--jobs", type=int, default=JOBS, help=f"of each of two cohorts at a time [{JOBS}]")
     parser.add_argument("--saved", type=Path, help="lines of the levels below the sandbox, read and added to")
     parser.add_argument("names", nargs="*", help="of cases [all]")
     told = parser.parse_args(words)

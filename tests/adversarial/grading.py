@@ -24,6 +24,8 @@ from grader.sandbox import Level, other_user
 from tests.adversarial.case import STATE_BYTES, Case, Variant, right_text, write
 
 SEED = b"adversarial suite: any 32 bytes."
+JOBS = 2
+"""Judges at a time of each of two cohorts: more than there are cores, for many submissions wait to be ended."""
 HONEST, MISTAKEN = "control-honest", "control-mistaken"
 _PARTS = ("specs", "kernels_ref", "grader", "solutions", "assignments", "pyproject.toml")
 _MAX_MESSAGE_CHARACTERS = 2_000
@@ -56,11 +58,11 @@ def id_of(case: Case, variant: Variant) -> str:
     return f"{case.name}-{variant.name}"
 
 
-def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", jobs: int = 2) -> Graded:
+def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", jobs: int = JOBS) -> Graded:
     """Grade all variants below `root`, an empty folder, in one cohort for each exercise that they ask for.
 
-    Two cohorts are graded at a time, each with `jobs` judges. The kit is copied first: all its files are accounted
-    for, and editing it meanwhile disturbs nothing.
+    Two cohorts are graded at a time, each with `jobs` judges; of several cohorts the longest, which ends last, has one
+    more. The kit is copied first: all its files are accounted for, and editing it meanwhile disturbs nothing.
     """
     began = time.monotonic()
     kit = _copy_of_the_kit(root / "kit")
@@ -71,20 +73,15 @@ def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", job
             by_exercise.setdefault(variant.exercise, []).append((id_of(case, variant), variant))
     sources, temporary = root / "submissions", root / "tmp"
     temporary.mkdir()
-    built: dict[str, dict[str, Path]] = {
-        exercise: {
-            name: variant.build(_new(sources / name), kit.solutions)
-            for name, variant in sorted(wanted, key=lambda one: -one[1].takes_s)
-        }
-        for exercise, wanted in by_exercise.items()
-    }
     controls = {
         HONEST: _honest(_new(sources / HONEST), kit),
         MISTAKEN: _mistaken(_new(sources / MISTAKEN), kit),
     }
-    before, shared_before = _snapshot(kit.root) | _snapshot(sources), _shared_memory()
-    everything = Order(kit, root, level, SEED, jobs, tuple(built))
+    # The longest first, and two at a time: at the end of each its longest submission is alone, and often only waits.
+    exercises = sorted(by_exercise, key=lambda name: -sum(each.takes_s for _, each in by_exercise[name]))
+    everything = Order(kit, root, level, SEED, jobs, tuple(exercises))
     judges = starter(everything, root / "judges")
+    built: dict[str, dict[str, Path]] = {}
 
     def alone(exercise: str) -> None:
         order = Order(kit, root / f"out-alone-{exercise}", level, SEED, jobs, (exercise,))
@@ -92,7 +89,8 @@ def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", job
             graded.alone[exercise, name] = _report(grade(order, [path], judges=judges)[0])
 
     def together(exercise: str) -> None:
-        order = Order(kit, root / f"out-{exercise}", level, SEED, jobs, (exercise,))
+        is_last = exercise == exercises[0] and len(exercises) > 1
+        order = Order(kit, root / f"out-{exercise}", level, SEED, jobs + is_last, (exercise,))
         everybody = built[exercise] | controls
         rows = grade(order, list(everybody.values()), judges=judges)
         for name, row in zip(everybody, rows, strict=True):
@@ -102,12 +100,21 @@ def grade_cases(cases: Sequence[Case], root: Path, level: Level = "sandbox", job
                 graded.rows[name] = row
         graded.stray_output += _stray(order.out)
 
-    # The largest first, and two at a time: at the end of each its longest submission is alone, and often only waits.
-    exercises = sorted(built, key=lambda exercise: -len(built[exercise]))
-    with _temporary_folder(temporary), contextlib.closing(judges), ThreadPoolExecutor(2) as pool:
-        for grading in (alone, together):
-            for done in [pool.submit(grading, exercise) for exercise in exercises]:
-                done.result()
+    with _temporary_folder(temporary), contextlib.closing(judges):
+        shared_before = _shared_memory()
+        with ThreadPoolExecutor(3) as pool:
+            gradings = [pool.submit(alone, exercise) for exercise in exercises]
+            for exercise, wanted in by_exercise.items():  # nobody's code runs yet but the controls'
+                built[exercise] = {
+                    name: variant.build(_new(sources / name), kit.solutions)
+                    for name, variant in sorted(wanted, key=lambda one: -one[1].takes_s)
+                }
+            before = _snapshot(kit.root) | _snapshot(sources)
+            for grading in gradings:
+                grading.result()
+        with ThreadPoolExecutor(2) as pool:
+            for grading in [pool.submit(together, exercise) for exercise in exercises]:
+                grading.result()
     graded.processes_left = _processes_of(root)
     graded.shared_memory_left = sorted(_shared_memory() - shared_before)
     graded.temporary_left = sorted(str(path.relative_to(temporary)) for path in temporary.rglob("*"))

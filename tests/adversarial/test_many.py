@@ -1,5 +1,6 @@
 """A hundred hostile and a hundred honest submissions in one cohort: all reports right, nothing left."""
 
+import contextlib
 import csv
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.cohort import grade
-from grader.judges import Order
+from grader.judges import Order, starter
 from grader.kit import find_kit
 from tests.adversarial.case import STATE_BYTES, Case, Variant, load_cases
 from tests.adversarial.grading import SEED, grade_cases, id_of, problems, untimed
@@ -45,7 +46,7 @@ def test_two_hundred_mixed_submissions_get_two_hundred_right_reports(
     mixed: list[Case], tmp_path: Path
 ) -> None:
     """The honest ones the same, but for times, as alone."""
-    graded = grade_cases(mixed, tmp_path)
+    graded = grade_cases(mixed, tmp_path, jobs=2)
     assert len(graded.rows) == 2 * MANY
     wrong = {
         name: found
@@ -56,15 +57,16 @@ def test_two_hundred_mixed_submissions_get_two_hundred_right_reports(
     assert wrong == {}
     assert graded.processes_left == graded.temporary_left == graded.shared_memory_left == []
     assert graded.changed == graded.stray_output == []
-    kit = find_kit(tmp_path / "kit")
-    for case in [case for case in mixed if case.honest]:
-        name = id_of(case, case.variants[0])
-        archive = tmp_path / "submissions" / f"{name}.zip"
-        path = archive if archive.exists() else archive.with_name(name)
-        (row,) = grade(Order(kit, tmp_path / "alone", "sandbox", SEED, 1, (STATE_BYTES,)), [path])
-        assert row.report is not None
-        beside = graded.rows[name].report
-        assert beside is not None
-        assert untimed(beside).model_dump_json() == untimed(row.report).model_dump_json(), name
+    order = Order(find_kit(tmp_path / "kit"), tmp_path / "alone", "sandbox", SEED, 1, (STATE_BYTES,))
+    with contextlib.closing(starter(order, tmp_path / "judges-alone")) as judges:
+        for case in [case for case in mixed if case.honest]:
+            name = id_of(case, case.variants[0])
+            archive = tmp_path / "submissions" / f"{name}.zip"
+            path = archive if archive.exists() else archive.with_name(name)
+            (row,) = grade(order, [path], judges=judges)
+            assert row.report is not None
+            beside = graded.rows[name].report
+            assert beside is not None
+            assert untimed(beside).model_dump_json() == untimed(row.report).model_dump_json(), name
     with (tmp_path / f"out-{STATE_BYTES}" / "summary.csv").open(encoding="utf-8", newline="") as stream:
         assert len(list(csv.DictReader(stream))) >= 2 * MANY

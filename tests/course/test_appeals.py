@@ -187,6 +187,35 @@ def test_an_override_reaches_every_export(course, tmp_path):
     assert "7.25 points set by hand (agreed, on paper)" in page
 
 
+def test_a_decision_that_is_withdrawn_leaves_the_grader_s_points_everywhere(course):
+    before = table(course)["amara"], gradebook(course)["amara"]
+    said = ("--reason", "agreed", "--by", "TA")
+    assert course.run("grader", "override", "amara", EXERCISE, "--points", "7.25", *said).code == 0
+    ran = course.run(
+        "grader", "override", "amara", EXERCISE, "--withdraw", "--reason", "a slip", "--by", "TA"
+    )
+    assert (ran.code, ran.err) == (0, "")
+    earned = before[0][EXERCISE]
+    assert ran.out == (f"amara: {EXERCISE} is as graded again, {earned} of 10 points; 7.25 were given\n")
+    assert (table(course)["amara"], gradebook(course)["amara"]) == before
+    page = (course.root / "feedback/amara/memory/memory.html").read_text(encoding="utf-8")
+    assert "set by hand" not in page
+    ran = course.run("grader", "override", "amara", EXERCISE, "--withdraw", *said)
+    assert (ran.code, ran.err) == (
+        2,
+        f"grader: amara, {EXERCISE}: no override counts, there is nothing to withdraw\n",
+    )
+
+
+@pytest.mark.parametrize("chosen", [(), ("--points", "7", "--withdraw")])
+def test_a_decision_is_given_or_withdrawn(course, chosen):
+    ran = course.run("grader", "override", "amara", EXERCISE, *chosen, "--reason", "agreed", "--by", "TA")
+    assert (ran.code, ran.err) == (
+        2,
+        "grader: override: give --points P, or --withdraw to take a decision back\n",
+    )
+
+
 def test_a_replay_says_what_has_changed_and_what_moves(course):
     ran = course.run("grader", "replay", "ledger/memory/amara/0001")
     assert ran.code == 1

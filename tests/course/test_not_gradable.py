@@ -8,7 +8,7 @@ import pytest
 
 from grader.commands import export
 from grader.course.grades import course_reports
-from grader.course.grading import Graded, Item, grade_items
+from grader.course.grading import Graded, Item, grade_items, submitted
 from grader.course.ledger import counting, gradings, record
 from grader.course.settings import Course, read_course
 from grader.exports.roster import matched
@@ -71,6 +71,21 @@ def test_where_the_last_attempt_counts_a_broken_one_does_and_no_older_grade(cour
     assert counting(course, "memory", "ghost").folder == broken.grading.folder
     _, err, code = said(course, capsys)
     assert (code, err.startswith("not graded: ghost: not a notebook (")) == (3, True)
+
+
+def test_a_notebook_of_another_name_is_named_and_no_missing_submission(course):
+    folder = course.root / "submitted" / "ghost" / "memory"
+    (folder / "memory.ipynb").rename(folder / "homework (1).ipynb")
+    (folder / "timestamp.txt").write_text("2026-10-01 12:00:00 UTC")
+    (course.root / "submitted" / "nobody" / "memory").mkdir(parents=True)
+    (item,) = submitted(course, "memory")
+    (graded,) = grade_items(course, "memory", [item])
+    assert graded.why_not == "no memory.ipynb and no .py file, only homework (1).ipynb: rename the notebook"
+    (entry,) = matched(course_reports(course), None)
+    assert entry.status == "ungraded"
+    (folder / "homework (1).ipynb").rename(folder / "memory.ipynb")
+    grade(course, AT)
+    assert counting(course, "memory", "ghost").report.error.startswith("not a notebook (")
 
 
 def test_another_broken_notebook_is_another_attempt(course):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.commands import appeals
-from grader.commands.appeals import override
+from grader.commands.appeals import override, withdraw
 from grader.course.grading import course_here
 from grader.course.ledger import Override, append_override, gradings, overrides, record
 from grader.course.regrading import Regrade, Regraded
@@ -80,6 +80,21 @@ def test_a_word_of_the_command_line_that_is_no_text_is_refused(option, course):
 def test_what_is_no_student_s_id_is_refused_although_it_leads_to_a_folder(student, course):
     with pytest.raises(BadInput, match=r"no attempt at memory in the ledger, there are those of ada$"):
         decide(course, student)
+    assert not lines(course).exists()
+
+
+def test_a_decision_after_one_that_was_withdrawn_counts(course, capsys):
+    decide(course)
+    assert withdraw(course.root, "ada", ID, "a slip", "TA") == 0
+    assert overrides(course) == {}
+    assert decide(course, reason="agreed after all") == 0
+    assert overrides(course)["ada", ID].reason == "agreed after all"
+    assert len(lines(course).read_text().splitlines()) == 3  # nothing that was decided is forgotten
+
+
+def test_what_was_never_decided_cannot_be_withdrawn(course):
+    with pytest.raises(BadInput, match=r"^ada, memory\.parameter_count: no override counts"):
+        withdraw(course.root, "ada", ID, "a slip", "TA")
     assert not lines(course).exists()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from grader.judge_processes import Forkserver, ServerLost, Starter
+from grader.judge_processes import Forkserver, ServerLost, Setting, Starter
 from grader.kit import find_kit
 from tests.grader.grade_command import wait_for
 
@@ -30,7 +30,11 @@ def is_gone(pid: int) -> bool:
 
 @contextmanager
 def server(tmp_path: Path) -> Iterator[Forkserver]:
-    started = Forkserver(KIT, tmp_path / "server", ENVIRONMENT, "user", ["numpy", "no_such_library"])
+    """One that comes up although a library and a folder of mistakes that it was told of do not exist."""
+    setting = Setting(
+        KIT, ENVIRONMENT, "user", ["numpy", "no_such_library"], [tmp_path / "no_such_assignment"]
+    )
+    started = Forkserver(setting, tmp_path / "server")
     try:
         yield started
     finally:
@@ -105,7 +109,7 @@ def test_a_judge_that_ended_while_its_server_was_stopped_is_not_waited_for(
 
 
 def test_a_starter_replaces_a_lost_server(tmp_path: Path) -> None:
-    starter = Starter(KIT, tmp_path / "servers", ENVIRONMENT, "user", ["numpy"])
+    starter = Starter(Setting(KIT, ENVIRONMENT, "user", ["numpy"]), tmp_path / "servers")
     try:
         with (tmp_path / "log").open("wb") as log:
             first, _ = starter.start(tmp_path, log)
@@ -126,7 +130,7 @@ def test_a_server_that_does_not_come_up_is_done_without(tmp_path: Path) -> None:
     broken.mkdir(parents=True)
     (broken / "__init__.py").write_text('raise RuntimeError("this kit is broken")\n')
     environment = {**ENVIRONMENT, "PYTHONPATH": str(broken.parent)}
-    starter = Starter(KIT, tmp_path / "servers", environment, "user", ["numpy"])
+    starter = Starter(Setting(KIT, environment, "user", ["numpy"]), tmp_path / "servers")
     try:
         with (tmp_path / "log").open("wb") as log:
             for _ in range(2):

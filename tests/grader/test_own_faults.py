@@ -54,9 +54,9 @@ def order(course: Course, out: Path) -> Order:
     return Order(find_kit(course.kit), out, "process", b"seed", 1)
 
 
-def failing(number: int) -> Callable[..., None]:
+def failing(number: int, *file: str) -> Callable[..., None]:
     def fail(*args: object, **more: object) -> None:
-        raise OSError(number, os.strerror(number), "report.json")
+        raise OSError(number, os.strerror(number), *file)
 
     return fail
 
@@ -75,14 +75,19 @@ def test_a_disk_that_fails_while_a_report_is_written_costs_that_report_and_a_rer
             called = [str(each) for each in args]
             if step == "fsync":  # which knows a descriptor only
                 called = [os.readlink(f"/proc/self/fd/{args[0]}")]
-            return (
-                failing(number)() if any(".report.json." in each for each in called) else real(*args, **more)
-            )
+            named = () if step == "fsync" else ("report.json",)
+            if any(".report.json." in each for each in called):
+                return failing(number, *named)()
+            return real(*args, **more)
 
         broken.setattr(os, step, fails_for_reports)
         (row,) = cohort.grade(order(course, out), [ada])
     assert row.report is None
     assert os.strerror(number) in row.note
+    if step != "fsync":
+        assert "report.json" in row.note
+    elif number in (errno.ENOSPC, errno.EDQUOT):
+        assert str(out) in row.note
     assert sorted(path.name for path in out.rglob("*") if path.is_file()) == [".lock", "summary.csv"]
     (row,) = cohort.grade(order(course, out), [ada])
     assert row.report == read_report(out / "ada" / "report.json")
@@ -97,7 +102,7 @@ def test_a_full_disk_keeps_the_earlier_report_as_it_was(
     before = reports(out)
     (ada / "memory" / "state.py").write_text("changed = True\n")
     with monkeypatch.context() as broken:
-        broken.setattr(os, "replace", failing(errno.ENOSPC))
+        broken.setattr(os, "replace", failing(errno.ENOSPC, "report.json"))
         with pytest.raises(OSError, match="No space left"):  # the summary cannot be written either
             cohort.grade(order(course, out), [ada])
     assert reports(out) == before
