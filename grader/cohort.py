@@ -161,11 +161,8 @@ def _row(order: Order, name: str, path: Path, scratch: Path, current: Environmen
     except SubmissionRefused as refusal:
         return Row(name, None, str(refusal))
     except OSError as error:
-        full = error.errno in (
-            errno.ENOSPC,
-            errno.EDQUOT,
-        )  # what is written lies below --out, temporary files too
-        place = error.filename or (order.out if full else "")
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        place = error.filename or (order.out if full else "")  # temporary files lie below --out too
         where = f": {printable(str(place))}" if place else ""
         return Row(name, None, f"{name}: cannot be graded ({error.strerror or type(error).__name__}{where})")
 
