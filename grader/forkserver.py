@@ -18,6 +18,7 @@ import socket
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from typing import get_args
@@ -30,6 +31,8 @@ from grader.sandbox import Level, available
 from grader.sandbox.tree import end_with_parent, lock_own_memory
 
 _MESSAGE_BYTES = 1 << 16
+_MANY = 4
+"""The judge before which mistakes are imported for all that follow: two seconds at most, to save each a tenth."""
 
 
 def main() -> int:
@@ -54,18 +57,14 @@ def main() -> int:
     for library in told.preload:
         with contextlib.suppress(ImportError):  # a judge that needs it says so
             importlib.import_module(library)
-    for folder in told.mistakes:
-        with contextlib.suppress(Exception):  # a broken one is said by the judge that needs it
-            load_mistakes(folder.parent, folder.name, [])
     # Tried once, not by each judge; they try again where it fails.
     if told.level == "sandbox" and not available().ok:
         available.cache_clear()
     if told.level == "process":
         lock_own_memory()  # of workers of the same user
-    gc.collect()
-    gc.freeze()  # what is imported stays: no judge has to look through it again
+    _freeze()
     with socket.socket(fileno=told.wire) as wire:
-        is_judge = _serve(wire)
+        is_judge = _serve(wire, told.mistakes)
     if not is_judge:
         return 0
     try:
@@ -83,8 +82,22 @@ def _compile(view: Path) -> None:
     compileall.compile_dir(view, quiet=2, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
 
 
-def _serve(wire: socket.socket) -> bool:
+def _freeze() -> None:
+    """What is imported stays: no judge has to look through it again."""
+    gc.collect()
+    gc.freeze()
+
+
+def _import_mistakes(folders: Sequence[Path]) -> None:
+    for folder in folders:
+        with contextlib.suppress(Exception):  # a broken one is said by the judge that needs it
+            load_mistakes(folder.parent, folder.name, [])
+    _freeze()
+
+
+def _serve(wire: socket.socket, mistakes: Sequence[Path]) -> bool:
     """True in a child that is to be a judge, False once the grader has hung up."""
+    judges = 0
     asked_as: dict[int, int] = {}
     """Living judges: process id to the number that the grader gave it."""
     woken, waker = socket.socketpair()
@@ -105,6 +118,9 @@ def _serve(wire: socket.socket) -> bool:
                 if not message:
                     return False
                 question = json.loads(message)
+                judges += 1
+                if judges == _MANY:
+                    _import_mistakes(mistakes)
                 alone, becomes = os.pipe()
                 child = os.fork()
                 if child == 0:
