@@ -31,7 +31,7 @@ from grader.sandbox import Level, available
 from grader.sandbox.tree import end_with_parent, lock_own_memory
 
 _MESSAGE_BYTES = 1 << 16
-_MANY = 4
+MANY_JUDGES = 4
 """The judge before which mistakes are imported for all that follow: two seconds at most, to save each a tenth."""
 
 
@@ -119,7 +119,7 @@ def _serve(wire: socket.socket, mistakes: Sequence[Path]) -> bool:
                     return False
                 question = json.loads(message)
                 judges += 1
-                if judges == _MANY:
+                if judges == MANY_JUDGES:
                     _import_mistakes(mistakes)
                 alone, becomes = os.pipe()
                 child = os.fork()

@@ -10,8 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from grader.cohort import grade
+from grader.forkserver import MANY_JUDGES
 from grader.judge_processes import Forkserver, ServerLost, Setting, Starter
+from grader.judges import Order
 from grader.kit import find_kit
+from tests.adversarial.grading import untimed
 from tests.grader.grade_command import wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="judges are forked on Linux only")
@@ -141,3 +145,20 @@ def test_a_server_that_does_not_come_up_is_done_without(tmp_path: Path) -> None:
         assert len(list((tmp_path / "servers").iterdir())) == 1
     finally:
         starter.close()
+
+
+def test_before_and_after_the_server_imported_mistakes_a_judge_says_the_same(tmp_path: Path) -> None:
+    text = (KIT / "solutions" / "memory" / "state.py").read_text(encoding="utf-8")
+    submissions = [tmp_path / name / "memory" for name in "abcde"]
+    for folder in submissions:
+        folder.mkdir(parents=True)
+        (folder / "state.py").write_text(text.replace("_size(recipe.master)", "0"), encoding="utf-8")
+    order = Order(
+        find_kit(KIT), tmp_path / "out", "process", bytes(32), 1, ("memory.state_bytes_per_parameter",)
+    )
+    rows = grade(order, [folder.parent for folder in submissions])
+    (first, *others) = [untimed(row.report).exercises for row in rows if row.report is not None]
+    assert len(others) == MANY_JUDGES
+    assert others == [first] * MANY_JUDGES
+    (exercise,) = first
+    assert {check.mistake.rpartition(".")[2] for check in exercise.checks if check.hint} == {"no_master_copy"}
