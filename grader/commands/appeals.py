@@ -187,7 +187,7 @@ def _by_the_grader(course: Course, grading: Grading, name: str) -> tuple[str, fl
     assignment, _, short = name.partition(".")
     worth = course.points(assignment)[short]
     found = adjusted(grading.report, assignment, {short: worth}).exercises
-    return next((f"{each.points:g}" for each in found), "no grade"), worth
+    return next((shown_points(each.points) for each in found), "no grade"), worth
 
 
 def _is_unicode(text: str) -> bool:

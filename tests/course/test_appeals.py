@@ -196,7 +196,7 @@ def test_a_decision_that_is_withdrawn_leaves_the_grader_s_points_everywhere(cour
     )
     assert (ran.code, ran.err) == (0, "")
     earned = before[0][EXERCISE]
-    assert ran.out == (f"amara: {EXERCISE} is as graded again, {earned} of 10 points; 7.25 were given\n")
+    assert ran.out == f"amara: {EXERCISE} is as graded again, {earned} of 10 points; 7.25 were given\n"
     assert (table(course)["amara"], gradebook(course)["amara"]) == before
     page = (course.root / "feedback/amara/memory/memory.html").read_text(encoding="utf-8")
     assert "set by hand" not in page
