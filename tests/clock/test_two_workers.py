@@ -207,7 +207,13 @@ def test_a_baseline_that_dies_is_nobodys_fault(running):
 
 
 def test_a_right_function_is_scored(tmp_path, staged):
-    verdict = ask(timed(tmp_path, staged), exercise())
+    """Where a neighbour on the machine makes the baseline slow it is asked again, as a cohort does at its end."""
+    for attempt in range(5):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        verdict = ask(timed(folder, staged), exercise())
+        if verdict.outcome is not TimingOutcome.INCONCLUSIVE:
+            break
     assert (verdict.outcome, verdict.share) == (TimingOutcome.SCORED, 1.0), verdict.reason
     assert verdict.fingerprint["gpu"] == "cpu-clock"
 
