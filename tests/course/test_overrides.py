@@ -5,11 +5,13 @@ import shutil
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from grader.commands import appeals
 from grader.commands.appeals import override, withdraw
+from grader.course.gradebook import take_back
 from grader.course.grading import course_here
 from grader.course.ledger import Override, append_override, gradings, overrides, record
 from grader.course.regrading import Regrade, Regraded
@@ -83,7 +85,7 @@ def test_what_is_no_student_s_id_is_refused_although_it_leads_to_a_folder(studen
     assert not lines(course).exists()
 
 
-def test_a_decision_after_one_that_was_withdrawn_counts(course, capsys):
+def test_a_decision_after_one_that_was_withdrawn_counts(course):
     decide(course)
     assert withdraw(course.root, "ada", ID, "a slip", "TA") == 0
     assert overrides(course) == {}
@@ -98,12 +100,24 @@ def test_what_was_never_decided_cannot_be_withdrawn(course):
     assert not lines(course).exists()
 
 
+@pytest.mark.parametrize(("score", "left"), [(7.0, None), (9.0, 9.0), (None, None)])
+def test_what_an_instructor_gave_in_the_gradebook_stays_when_a_decision_is_taken_back(score, left):
+    grades = {name: SimpleNamespace(manual_score=score) for name in ("parameter_count", "kv_cache_bytes")}
+    cells = [SimpleNamespace(name=f"check-memory-{name}") for name in grades]
+    book = SimpleNamespace(
+        find_notebook=lambda notebook, assignment: SimpleNamespace(grade_cells=cells),
+        find_grade=lambda cell, notebook, assignment, student: grades[cell.removeprefix("check-memory-")],
+        db=SimpleNamespace(commit=lambda: None),
+    )
+    take_back(book, "memory", decision("a slip"))
+    assert grades["parameter_count"].manual_score == left
+    assert grades["kv_cache_bytes"].manual_score == score
+
+
 @pytest.fixture(scope="module")
 def empty_gradebook(tmp_path_factory) -> Path:
     """A gradebook without an assignment, made once: alembic takes ten seconds for it."""
-    gradebook = pytest.importorskip(
-        "nbgrader.api", reason="overrides in a gradebook were NOT tried: no nbgrader"
-    )
+    gradebook = pytest.importorskip("nbgrader.api", reason="no nbgrader: a gradebook was NOT tried")
     path = tmp_path_factory.mktemp("gradebook") / "gradebook.db"
     with pytest.MonkeyPatch.context() as patch:
         # As in an activated environment: nbgrader looks for alembic on the PATH when it makes its database.
