@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 # A self-check shall stop what never ends and disturb nothing else: laptops are slow, and one may be asleep.
 _TIMES_SLOWER = 20
 _MEMORY_BYTES = 8 << 30
-_NO_LIMIT_BYTES = 1 << 50
 
 
 class LocalLanes:
@@ -52,9 +51,7 @@ class LocalLanes:
         self._folder = tempfile.TemporaryDirectory(prefix="rooflab-kit-")
         view = stage(installed_specs(), Path(self._folder.name))
         specs = {name: _widely(spec) for name, spec in assignments().items()}
-        return SandboxedRunner(
-            view, self.root, specs, "process", answers_bytes=_NO_LIMIT_BYTES, confirm=False
-        )
+        return SandboxedRunner(view, self.root, specs, "process", bounded=False, confirm=False)
 
 
 def _widely(spec: Assignment) -> Assignment:

@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ from specs.assignment import Limits as AssignmentLimits
 
 # All answers of a submission to one assignment, as they lie in the judge's memory: tests and hints hold on to them.
 ANSWERS_BYTES = 512 << 20
+# Of their headers on the wire: lists, numbers, text. Putting them together takes a judge about a microsecond each; the
+# reference solutions need half a million for the largest assignment.
+ANSWERS_CHARACTERS = 4_000_000
 # Forking and joining ranks takes 0.1 s on an idle core; on a busy one their own deadline waits (grader/ranks/team.py).
 _AROUND_RANKS_S = 30.0
 _PATIENCE_WITH_RANKS = 6.0
@@ -46,10 +50,10 @@ class SandboxedRunner:
         hide: Sequence[Path] = (),
         notes: Sequence[str] = (),
         clock: Callable[[], float] = time.monotonic,
-        answers_bytes: int = ANSWERS_BYTES,
+        bounded: bool = True,
         confirm: bool = True,
     ) -> None:
-        """See Worker for `confirm`; `answers_bytes` bounds all answers to one assignment together."""
+        """See Worker for `confirm`; `bounded` limits all answers to one assignment together."""
         self.isolation: str = level
         self._kit_view, self._submission, self._specs, self._level, self._hide = (
             kit_view,
@@ -61,10 +65,11 @@ class SandboxedRunner:
         self._notes = notes  # what of the submission was not copied
         self._clock = clock
         self._confirm = confirm
-        self._answers_limit_bytes = answers_bytes
+        self._bounded = bounded
         self._workers: dict[tuple[str, Lane], Worker] = {}
         self._spent_s: dict[str, float] = {}
-        self._answers_bytes: dict[str, int] = {}
+        self._answered_bytes: Counter[str] = Counter()  # by workers that have ended
+        self._answered_characters: Counter[str] = Counter()
         self._broken_files: dict[tuple[str, Lane, str], Fault] = {}
         self._missing_lanes: dict[Lane, NeedsTorch | NeedsTriton] = {}
         self.output: dict[str, str] = {}
@@ -85,10 +90,7 @@ class SandboxedRunner:
         left_s = limits.submission_s - self._spent_s.get(request.assignment, 0.0)
         if left_s <= 0:
             raise TimedOut(f"not run: the submission used up its {limits.submission_s:g} s")
-        if self._answers_bytes.get(request.assignment, 0) > self._answers_limit_bytes:
-            raise Raised(
-                f"not run: what the submission returned is larger than {self._answers_limit_bytes >> 20} MiB in all"
-            )
+        self._refuse_more_answers(request.assignment)
         began = self._clock()
         try:
             worker = self._worker(request.assignment, request.lane)
@@ -97,10 +99,7 @@ class SandboxedRunner:
             call_s = limits.call_s
             if request.verb == "on_ranks":  # the worker itself keeps their deadline
                 call_s = request.options["deadline_s"] * _PATIENCE_WITH_RANKS + _AROUND_RANKS_S
-            value = worker.ask(request.verb, request, min(call_s, left_s))
-            taken = self._answers_bytes.get(request.assignment, 0) + worker.last_answer_bytes
-            self._answers_bytes[request.assignment] = taken
-            return value
+            return worker.ask(request.verb, request, min(call_s, left_s))
         except (RankDied, RanksHang):  # its ranks are gone, the worker lives on
             raise
         except (Crashed, TimedOut, Tampered):
@@ -109,6 +108,22 @@ class SandboxedRunner:
         finally:
             spent = self._clock() - began
             self._spent_s[request.assignment] = self._spent_s.get(request.assignment, 0.0) + spent
+
+    def _refuse_more_answers(self, assignment: str) -> None:
+        if not self._bounded:
+            return
+        alive = [worker for (name, _), worker in self._workers.items() if name == assignment]
+        taken = self._answered_bytes[assignment] + sum(worker.answered_bytes for worker in alive)
+        characters = self._answered_characters[assignment] + sum(each.answered_characters for each in alive)
+        if taken > ANSWERS_BYTES:
+            raise Raised(
+                f"not run: what the submission returned is larger than {ANSWERS_BYTES >> 20} MiB in all"
+            )
+        if characters > ANSWERS_CHARACTERS:
+            raise Raised(
+                "not run: the lists, numbers and text that the submission returned have more than "
+                f"{ANSWERS_CHARACTERS:,} characters in all; a right answer has some hundred"
+            )
 
     def close(self) -> None:
         """End every worker."""
@@ -160,6 +175,8 @@ class SandboxedRunner:
         worker = self._workers.pop((assignment, lane), None)
         if worker is not None:
             worker.close()
+            self._answered_bytes[assignment] += worker.answered_bytes
+            self._answered_characters[assignment] += worker.answered_characters
             self.output[assignment] = (self.output.get(assignment, "") + worker.confined.output())[-4000:]
 
 

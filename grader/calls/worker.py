@@ -107,7 +107,10 @@ class Worker:
             WorkerNotStarted: it did not come up.
         """
         self.loaded: set[str] = set()
-        self.last_answer_bytes = 0
+        self.answered_bytes = 0
+        """Of all its answers, as they lie in the judge's memory."""
+        self.answered_characters = 0
+        """Of their headers: lists, numbers, text."""
         self.last_round_trip_s = 0.0
         """From the sending of the last question to the arrival of its answer, by the judge's clock."""
         self._sources = Sources(submission)
@@ -189,10 +192,12 @@ class Worker:
             wire.send_frame(self._ours, question, storages, deadline)
             header, received = wire.receive_frame(self._ours, deadline, wire.REPLY_CAPS)
             self.last_round_trip_s = time.monotonic() - began_s
+            characters = len(json.dumps(header))
+            self.answered_characters += characters
+            self.answered_bytes += sum(map(len, received)) + _BYTES_PER_CHARACTER * characters
             reply = _REPLY.validate_python(header, strict=False)
             if reply.get("id") != question["id"]:
                 raise wire.WireTampered("an answer came that nobody asked for")
-            self.last_answer_bytes = sum(map(len, received)) + _BYTES_PER_CHARACTER * len(json.dumps(header))
             return self._value(verb, request, reply, received)
         except wire.WireTimeout:
             raise self._death(TimedOut(f"took longer than {limit_s:g} s")) from None

@@ -65,7 +65,8 @@ def _asking(submission: Path) -> Iterator[tuple[judges_end.Worker, socket.socket
         worker = judges_end.Worker.__new__(judges_end.Worker)
         vars(worker).update(
             loaded=set(),
-            last_answer_bytes=0,
+            answered_bytes=0,
+            answered_characters=0,
             confined=_Gone(),
             _sources=Sources(submission),
             _confirm=False,  # assembling PTX takes a tenth of a second; what assembles it has tests of its own
