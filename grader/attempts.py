@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from grader.checks.scoring import score
-from grader.clock.verdict import TimingVerdict
+from grader.clock.verdict import TimingVerdict, key_of
 from grader.report import CheckResult, GradeReport, Outcome
 from specs.assignment import assignment
 
@@ -26,10 +26,10 @@ def _again(check: CheckResult, timed_here: bool) -> bool:
 
 
 def earlier_verdicts(report: GradeReport | None, exercises: Iterable[str]) -> dict[str, TimingVerdict]:
-    """What earlier attempts found, by the check's name: decided ones stay, others are counted on."""
+    """What earlier attempts found, by exercise and check: decided ones stay, others are counted on."""
     wanted = set(exercises)
     return {
-        check.name: check.timing
+        key_of(exercise.id, check.name): check.timing
         for exercise in (report.exercises if report is not None else ())
         if exercise.id in wanted
         for check in exercise.checks

@@ -60,7 +60,7 @@ class Task(BaseModel):
     wait_s: float = math.inf
     """How long to wait at most for a GPU that another run holds."""
     earlier: dict[str, TimingVerdict] = {}
-    """What was found out about the speed before, by the check's name."""
+    """What was found out about the speed before, by exercise and check."""
 
 
 def main() -> int:

@@ -20,7 +20,7 @@ from grader.clock.grading import Plan, could_not, grade
 from grader.clock.host import Host
 from grader.clock.timed_worker import SharedMemory, TimedWorker
 from grader.clock.two_workers import TwoWorkers, of_the_baseline, out_of_memory
-from grader.clock.verdict import TimingVerdict
+from grader.clock.verdict import TimingVerdict, key_of
 from grader.clock.workloads import AttentionWorkload, draw_pools, in_pytorch, in_triton
 from grader.sandbox import Level, Limits
 from specs.assignment import Assignment, Exercise
@@ -61,7 +61,7 @@ class Timer:
     host: Host
     sides: Sides
     earlier: Mapping[str, TimingVerdict] = field(default_factory=dict)
-    """By a check's name: verdicts of earlier attempts; those that are decided stay."""
+    """By `key_of` exercise and check: verdicts of earlier attempts; those that are decided stay."""
     accept_unmeasured: bool = False
     """Whether a threshold that nobody has measured on such a card decides points: the instructor's choice."""
     plan: Plan = field(default_factory=Plan)
@@ -77,13 +77,13 @@ class Timer:
 
         Args:
             file: the editable file that holds the function.
-            check: the name of the check that asks, under which an earlier attempt is found.
+            check: the name of the check that asks, under which and the exercise an earlier attempt is found.
 
         Raises:
             NeedsGpu: there is no threshold for this card that may decide points.
             Fault: what the submission did wrong in a timed call.
         """
-        before = self.earlier.get(check)
+        before = self.earlier.get(key_of(f"{spec.name}.{exercise.id}", check))
         if before is not None and before.next != "requeue":
             return before
         timing = exercise.timing

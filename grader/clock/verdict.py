@@ -18,6 +18,16 @@ class TimingOutcome(StrEnum):
     GRADER_ERROR = "grader_error"
 
 
+def key_of(exercise: str, check: str) -> str:
+    """Under which an earlier verdict is kept: other exercises have checks of the same name.
+
+    Args:
+        exercise: its full name, as `flash_attention.performance`.
+        check: the name of the check.
+    """
+    return f"{exercise}::{check}"
+
+
 class Dropped(Model):
     """Quads that were measured and do not count, by reason."""
 

@@ -8,13 +8,14 @@ from grader.calls.runner import LocalRunner
 from grader.calls.submission import Submission
 from grader.checks.scoring import score
 from grader.clock.interval import Interval
-from grader.clock.verdict import TimingOutcome, TimingVerdict
+from grader.clock.verdict import TimingOutcome, TimingVerdict, key_of
 from grader.report import CheckResult, Environment, GradeReport, Outcome, SubmissionInfo
 from grader.summary import note_on
 from specs.assignment import assignment
 
 FLASH = assignment("flash_attention")
 FAST = FLASH.exercise("performance")
+FAST_ID = "flash_attention.performance"
 
 
 def verdict(outcome=TimingOutcome.SCORED, share=None, attempt=1, next_="done"):
@@ -91,11 +92,26 @@ def test_after_all_attempts_the_table_names_the_exercise_for_staff():
     )
 
 
-def test_earlier_verdicts_are_found_by_the_checks_name():
+def test_earlier_verdicts_are_found_by_exercise_and_check():
     before = report(check("forward", verdict(share=0.5)), check("backward", UNDECIDED))
-    assert set(attempts.earlier_verdicts(before, ["flash_attention.performance"])) == {"forward", "backward"}
+    assert set(attempts.earlier_verdicts(before, [FAST_ID])) == {
+        key_of(FAST_ID, "forward"),
+        key_of(FAST_ID, "backward"),
+    }
     assert attempts.earlier_verdicts(before, ["memory.state"]) == {}
     assert attempts.earlier_verdicts(None, []) == {}
+
+
+def test_two_checks_of_one_name_in_two_exercises_keep_a_verdict_each():
+    before = report(check("test_time", UNDECIDED))
+    other = before.exercises[0].model_copy(
+        update={"id": "memory.other", "checks": (check("test_time", FOR_STAFF),)}
+    )
+    both = before.model_copy(update={"exercises": (*before.exercises, other)})
+    assert attempts.earlier_verdicts(both, [FAST_ID, "memory.other"]) == {
+        key_of(FAST_ID, "test_time"): UNDECIDED,
+        key_of("memory.other", "test_time"): FOR_STAFF,
+    }
 
 
 class Timed:

@@ -14,7 +14,7 @@ from grader.clock.cpu_host import CpuHost  # noqa: E402
 from grader.clock.device import DeviceLost, OutOfMemory  # noqa: E402
 from grader.clock.grading import Plan  # noqa: E402
 from grader.clock.timer import Run, Sides, Timer  # noqa: E402
-from grader.clock.verdict import TimingOutcome, TimingVerdict  # noqa: E402
+from grader.clock.verdict import TimingOutcome, TimingVerdict, key_of  # noqa: E402
 from grader.sandbox.tree import look_up  # noqa: E402
 from specs.assignment import assignment  # noqa: E402
 from specs.timing import Threshold, TimedShape, Timing  # noqa: E402
@@ -67,6 +67,9 @@ def timed(tmp_path, staged, text=RIGHT, **options):
     for name, value in options.items():
         setattr(timer, name, value)
     return timer
+
+
+KEY = key_of("flash_attention.performance", "check")
 
 
 def ask(timer, exercise):
@@ -256,10 +259,16 @@ def earlier(next_, attempt):
 
 
 def test_a_further_attempt_counts_on(tmp_path, staged):
-    verdict = ask(timed(tmp_path, staged, earlier={"check": earlier("requeue", 2)}), exercise())
+    verdict = ask(timed(tmp_path, staged, earlier={KEY: earlier("requeue", 2)}), exercise())
     assert verdict.attempt == 3
 
 
 def test_what_is_decided_or_for_staff_is_not_measured_again(tmp_path, staged):
     before = earlier("staff", 3)
-    assert ask(timed(tmp_path, staged, earlier={"check": before}), exercise()) == before
+    assert ask(timed(tmp_path, staged, earlier={KEY: before}), exercise()) == before
+
+
+def test_a_verdict_on_a_check_of_that_name_in_another_exercise_is_not_taken_for_this_one(tmp_path, staged):
+    others = {key_of("flash_attention.forward", "check"): earlier("staff", 3)}
+    with pytest.raises(NeedsGpu, match="never measured"):
+        ask(timed(tmp_path, staged, earlier=others, accept_unmeasured=False), exercise())
