@@ -1,6 +1,6 @@
 """Timed checks that nobody could decide yet: which they are, and what a further attempt starts from."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from grader.checks.scoring import score
 from grader.clock.verdict import TimingVerdict, key_of
@@ -8,12 +8,16 @@ from grader.report import CheckResult, GradeReport, Outcome
 from specs.assignment import assignment
 
 
-def to_be_timed_again(report: GradeReport, timed_here: bool) -> tuple[str, ...]:
-    """Exercises with a check that wants another attempt, or that waits for a GPU where there is one now."""
+def to_be_timed_again(report: GradeReport, timed_here: bool, only: Collection[str] = ()) -> tuple[str, ...]:
+    """Exercises with a check that wants another attempt, or that waits for a GPU where there is one now.
+
+    Args:
+        only: the exercises that were asked for; empty means all.
+    """
     return tuple(
         exercise.id
         for exercise in report.exercises
-        if any(_again(check, timed_here) for check in exercise.checks)
+        if (not only or exercise.id in only) and any(_again(check, timed_here) for check in exercise.checks)
     )
 
 

@@ -137,7 +137,7 @@ def _wants_more(order: Order, row: Row) -> bool:
         check.timing is not None and check.timing.next == "requeue"
         for exercise in row.report.exercises
         for check in exercise.checks
-        if order.clock is not None
+        if order.clock is not None and (not order.only or exercise.id in order.only)
     )
 
 
@@ -177,7 +177,7 @@ def _grade_one(
     earlier: dict[str, TimingVerdict] = {}
     again: tuple[str, ...] = ()
     if before is not None and _up_to_date(before, staged, current, order):
-        again = to_be_timed_again(before, order.clock is not None)
+        again = to_be_timed_again(before, order.clock is not None, order.only)
         if not again:
             return Row(name, before, note_on(before), fresh=False)
         order, earlier = replace(order, only=again), earlier_verdicts(before, again)
