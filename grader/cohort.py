@@ -11,7 +11,12 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
 
-from grader.attempts import earlier_verdicts, to_be_timed_again, with_what_was_decided
+from grader.attempts import (
+    earlier_verdicts,
+    to_be_timed_again,
+    with_what_was_decided,
+    without_unmeasured,
+)
 from grader.audit import audited
 from grader.checks.verdicts import environment
 from grader.clock.grading import ATTEMPTS
@@ -173,14 +178,17 @@ def _grade_one(
     report_path = order.out / name / "report.json"
     scratch.mkdir(parents=True)
     staged = stage(path, order.kit.editable(), scratch / "staged")
-    before = _existing(report_path)
+    before = holds = _existing(report_path)
     earlier: dict[str, TimingVerdict] = {}
     again: tuple[str, ...] = ()
     if before is not None and _up_to_date(before, staged, current, order):
-        again = to_be_timed_again(before, order.clock is not None, order.only)
+        # A run that times nothing takes no time back.
+        takes_back = order.clock is not None and not order.accept_unmeasured
+        holds = without_unmeasured(before) if takes_back else before
+        again = to_be_timed_again(holds, order.clock is not None, order.only)
         if not again:
             return Row(name, before, note_on(before), fresh=False)
-        order, earlier = replace(order, only=again), earlier_verdicts(before, again)
+        order, earlier = replace(order, only=again), earlier_verdicts(holds, again)
     info = SubmissionInfo(
         id=name, sha256=staged.sha256, files=staged.files, missing=staged.missing, notes=staged.notes
     )
@@ -195,7 +203,7 @@ def _grade_one(
         if report.error:  # what was found out before still holds, and stays
             return Row(name, report, note_on(report))
         if order.only:
-            report = _merged(before, with_what_was_decided(before, report, again))
+            report = _merged(before, with_what_was_decided(holds or before, report, again))
     report = report.model_copy(update={"review": audited(staged.root, staged.files)})
     write_report(report, report_path)
     shutil.rmtree(scratch, ignore_errors=True)
