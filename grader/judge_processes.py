@@ -13,9 +13,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import IO, Protocol
 
+from grader.printable import printable
 from grader.sandbox import Level
 
 _MESSAGE_BYTES = 1 << 12
@@ -147,10 +149,20 @@ class Starter:
             if self._server is None and self._by_server:
                 try:
                     self._server = Forkserver(self._setting, self._folder / str(next(self._servers)))
-                except ServerLost:
+                except ServerLost as lost:
                     self._by_server = False
+                    _say_that_none_comes_up(str(lost))
                     raise
             return self._server
+
+
+@cache
+def _say_that_none_comes_up(why: str) -> None:
+    """Once a run, be it of several cohorts: their grades are the same, and take longer."""
+    print(
+        f"judges are started one by one, a second each, since none can be forked: {printable(why, 300)}",
+        file=sys.stderr,
+    )
 
 
 class Forkserver:

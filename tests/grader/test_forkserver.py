@@ -128,23 +128,31 @@ def test_a_starter_replaces_a_lost_server(tmp_path: Path) -> None:
         starter.close()
 
 
-def test_a_server_that_does_not_come_up_is_done_without(tmp_path: Path) -> None:
+def test_a_server_that_does_not_come_up_is_done_without_and_said_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Judges are started from nothing then, and say what is wrong."""
     broken = tmp_path / "broken" / "grader"
     broken.mkdir(parents=True)
     (broken / "__init__.py").write_text('raise RuntimeError("this kit is broken")\n')
     environment = {**ENVIRONMENT, "PYTHONPATH": str(broken.parent)}
-    starter = Starter(Setting(KIT, environment, "user", ["numpy"]), tmp_path / "servers")
+    setting = Setting(KIT, environment, "user", ["numpy"])
+    starters = [Starter(setting, tmp_path / name) for name in ("servers", "servers of the next cohort")]
     try:
         with (tmp_path / "log").open("wb") as log:
-            for _ in range(2):
+            for starter in (*starters, starters[0]):
                 judge, view = starter.start(tmp_path, log)
                 assert view is None
                 assert judge.wait(timeout=60) == 1
-        assert (tmp_path / "log").read_text().count("\nRuntimeError: this kit is broken") == 2
+        assert (tmp_path / "log").read_text().count("\nRuntimeError: this kit is broken") == 3
         assert len(list((tmp_path / "servers").iterdir())) == 1
     finally:
-        starter.close()
+        for starter in starters:
+            starter.close()
+    assert capsys.readouterr().err == (
+        "judges are started one by one, a second each, since none can be forked: "
+        "RuntimeError: this kit is broken\n"
+    )
 
 
 def test_before_and_after_the_server_imported_mistakes_a_judge_says_the_same(tmp_path: Path) -> None:
