@@ -13,6 +13,7 @@ from grader.clock import cli as timing_commands
 from grader.course import cli as courses
 from grader.exports import cli as grades_out
 from grader.kit import Kit, KitNotFound, check_specs, find_exercise, find_kit
+from grader.own_process import end_interrupted, hear_sigterm, open_standard_descriptors
 from grader.printable import printable
 from grader.refusal import INTERRUPTED, USAGE_ERROR, BadInput
 from grader.runners import cli as runners
@@ -37,7 +38,8 @@ _WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]
 
 def main() -> NoReturn:
     """Run the command; a mistake of the caller's is one line on stderr and exit code 2."""
-    _open_standard_descriptors()
+    open_standard_descriptors()
+    hear_sigterm()
     if len(sys.argv) < 2:
         sys.argv.append("--help")
     try:
@@ -51,23 +53,13 @@ def main() -> NoReturn:
     except _WrongUsage as error:
         _refuse(_usage(error))
     except (KeyboardInterrupt, typer.Abort):
-        print("grader: interrupted; run the same command again to go on", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        end_interrupted()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
         _refuse(f"{error.filename or 'the system'}: {error.strerror or error}")
     sys.exit(code)
-
-
-def _open_standard_descriptors() -> None:
-    """Where the caller closed some, as `<&-` does, a file that a child is to inherit would get their number."""
-    for descriptor in range(3):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free, which is this one
 
 
 def _refuse(message: str) -> NoReturn:

@@ -113,11 +113,10 @@ def processes_of(out: Path) -> list[psutil.Process]:
         try:
             told = [*process.cmdline(), *process.environ().values()]
             mounts = Path(f"/proc/{process.pid}/mountinfo").read_text()
+            lives = process.status() != psutil.STATUS_ZOMBIE
         except (psutil.Error, OSError):
             continue
-        if process.status() != psutil.STATUS_ZOMBIE and (
-            any(mark in text for text in told) or mark in mounts
-        ):
+        if lives and (any(mark in text for text in told) or mark in mounts):
             found.append(process)
     return found
 

@@ -122,9 +122,26 @@ def test_ctrl_c_is_one_line_and_leaves_nothing_behind(bench: Bench, tmp_path: Pa
         interrupted = ended(command)
     assert (interrupted.code, interrupted.stdout) == (130, "")
     assert interrupted.stderr.strip() == "grader: interrupted; run the same command again to go on"
-    assert processes_of(out) == []
+    wait_for("no judge and no worker is left", lambda: not processes_of(out), at_most_s=5)
     assert work_folders(out) == []
     # Who was interrupted has no report, and no grader error either.
+    assert list(reports(out)) == ["first"]
+
+
+def test_sigterm_leaves_no_more_behind_than_ctrl_c_and_the_caller_sees_the_signal(
+    bench: Bench, tmp_path: Path
+) -> None:
+    """As schedulers and `timeout` send it: to the grader alone, and not always once."""
+    out = tmp_path / "out"
+    with running(bench.course.start(out, bench.all, *ONE_AT_A_TIME)) as command:
+        wait_for("a judge is in a hanging call", lambda: judge_of(out, bench.stuck))
+        command.terminate()
+        command.terminate()
+        told = ended(command)
+    assert (told.code, told.stdout) == (-signal.SIGTERM, "")
+    assert told.stderr.strip() == "grader: interrupted; run the same command again to go on"
+    wait_for("no judge and no worker is left", lambda: not processes_of(out), at_most_s=5)
+    assert work_folders(out) == []
     assert list(reports(out)) == ["first"]
 
 
