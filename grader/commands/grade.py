@@ -1,7 +1,7 @@
 """`grader grade`: grades a cohort, prints the table, says what could not be graded and why."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,13 +11,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from grader import cohort
 from grader.clock import nvml
 from grader.clock.device import DeviceError
-from grader.intake import SubmissionRefused, submission_id
+from grader.graded_again import WHY_AGAIN, graded_again, reports_before
 from grader.judges import Order
 from grader.kit import Kit
 from grader.output import folder
 from grader.printable import printable
 from grader.refusal import SOME_NOT_GRADED, BadInput
-from grader.report import GradeReport, ReportUnreadable, read_report
 from grader.sandbox import Level, available, other_user
 from grader.sandbox.tree import lock_own_memory
 from grader.seeds import SEED_FILE, SeedUnreadable, course_seed
@@ -124,39 +123,13 @@ def _level(isolation: str, kit: Kit, out: Path, submissions: Sequence[Path]) -> 
     return level
 
 
-def reports_before(submissions: Sequence[Path], out: Path) -> dict[str, GradeReport]:
-    """The reports that are there already, by submission."""
-    found = {}
-    for path in submissions:
-        try:
-            name = submission_id(path)
-            found[name] = read_report(out / name / "report.json")
-        except (SubmissionRefused, ReportUnreadable):  # the grading says so, or there is none yet
-            continue
-    return found
-
-
-def graded_again(rows: Sequence[Row], before: Mapping[str, GradeReport]) -> int:
-    """How many were graded anew though their files are as they were, because what grades them is not."""
-    return sum(
-        row.report is not None
-        and row.fresh
-        and (earlier := before.get(row.id)) is not None
-        and earlier.submission.sha256 == row.report.submission.sha256
-        and earlier.environment != row.report.environment
-        for row in rows
-    )
-
-
 def _conclude(rows: Sequence[Row], out: Path, level: Level, again: int) -> int:
     graded = sum(row.graded for row in rows)
     kept = sum(row.graded and not row.fresh for row in rows)
     text = f"{graded} of {len(rows)} graded"
     notes = [f"{kept} unchanged since the last time"] if kept else []
     if again:
-        notes.append(
-            f"{again} graded again: the kit, the seed, libraries or the isolation level have changed"
-        )
+        notes.append(f"{again} graded again: {WHY_AGAIN}")
     if notes:
         text += f" ({'; '.join(notes)})"
     folder = printable(str(out))

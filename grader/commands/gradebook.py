@@ -16,6 +16,7 @@ from grader.course.ledger import Override, counting, overrides, record
 from grader.course.settings import Course
 from grader.exports.plain import score
 from grader.exports.roster import Entry
+from grader.graded_again import WHY_AGAIN
 from grader.printable import printable
 from grader.refusal import SOME_NOT_GRADED, BadInput
 from grader.report import GradeReport
@@ -166,8 +167,10 @@ def _conclude(course: Course, results: Sequence[Graded], lost: bool) -> int:
     print_cohort([table_row(course, each, decided) for each in results], console)
     missing = [each for each in results if each.grading is None or each.why_not]
     graded = len(results) - len(missing)
+    again = sum(each.again for each in results)
+    why = f" ({again} graded again: {WHY_AGAIN})" if again else ""
     print(
-        f"\n{graded} of {len(results)} graded; isolation: {course.settings.isolation}; grades in the gradebook, "
+        f"\n{graded} of {len(results)} graded{why}; isolation: {course.settings.isolation}; grades in the gradebook, "
         "pages in feedback/<student>/, reports in ledger/"
     )
     for each in missing:

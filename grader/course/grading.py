@@ -16,6 +16,7 @@ from grader import cohort
 from grader.checks.verdicts import environment
 from grader.course.ledger import Grading, Source, gradings, record, safe_student
 from grader.course.settings import Course, read_course, utc
+from grader.graded_again import is_graded_again, reports_before
 from grader.intake import SubmissionRefused, stage, submission_id
 from grader.judges import Order
 from grader.kit import Kit, find_kit
@@ -51,6 +52,8 @@ class Graded:
     grading: Grading | None
     why_not: str = ""
     fresh: bool = True
+    again: bool = False
+    """Its files are as they were, and what grades them is not."""
 
 
 def course_here(root: Path) -> Course:
@@ -223,9 +226,11 @@ def grade_prepared(
     out = course.root / REPORTS / name
     order = Order(kit, out, course.settings.isolation, seed_of(course), jobs, exercises_of(course, name))
     _refuse_without_sandbox(course)
+    paths = [item.path for item in items]
     with _one_at_a_time(order.out):
+        before = reports_before(paths, out)
         try:
-            rows = cohort.grade(order, [item.path for item in items], on_row or (lambda row: None))
+            rows = cohort.grade(order, paths, on_row or (lambda row: None))
         except cohort.CohortRefused as refusal:
             raise BadInput(str(refusal)) from None
     result = []
@@ -236,7 +241,7 @@ def grade_prepared(
         with tempfile.TemporaryDirectory(prefix="rooflab-ledger-") as folder:
             files = stage(item.path, kit.editable(), Path(folder)).root
             grading = record(course, name, row.report, item.source, item.submitted_at, files)
-        result.append(Graded(item, grading, row.report.error, row.fresh))
+        result.append(Graded(item, grading, row.report.error, row.fresh, is_graded_again(row, before)))
     return result
 
 

@@ -1,6 +1,6 @@
 """`grader grade` over an old --out folder says how many it graded again though nobody handed in anything else."""
 
-from grader.commands.grade import graded_again, reports_before
+from grader.graded_again import graded_again, reports_before
 from grader.report import Environment, SubmissionInfo
 from grader.summary import Row
 from tests.exports.sample_reports import report, written
