@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from grader.course.ledger import Grading, Override, counting, overrides, students
-from grader.course.settings import Course, HiddenChecks
+from grader.course.settings import Course, HiddenChecks, LatePolicy
 from grader.exports.plain import line, score
 from grader.report import CheckResult, ExerciseResult, GradeReport, Outcome
 from specs.assignment import Assignment
@@ -51,7 +51,7 @@ def final(
     report = overridden(_complete(report, own, spec, points), own, spec, points)
     if late:
         late_s = course.late_s(attempt.assignment, attempt.student, grading.handed_in)
-        report = penalised(report, course.settings.late.share(late_s), late_s, grading.taken_at is not None)
+        report = penalised(report, course.settings.late, late_s, grading.taken_at is not None)
     return _open_by_others(report, grading)
 
 
@@ -184,11 +184,26 @@ def _given(exercise: ExerciseResult, points: float) -> ExerciseResult:
     return exercise.model_copy(update={"points": points, "pending_points": 0.0, "outcome": outcome})
 
 
-def penalised(report: GradeReport, share: float, late_s: float, taken: bool = False) -> GradeReport:
-    """The report with a share of every exercise's points taken off; pending points lose it when they are decided.
+def lateness(policy: LatePolicy, late_s: float, points: float, taken: bool = False) -> str:
+    """How late something is, what that costs by which rule, and how many of its points; empty where it costs nothing.
 
     `taken` says that the attempt has no time of its own.
     """
+    share = policy.share(late_s)
+    if not share:
+        return ""
+    text = f"handed in {_duration(late_s)} late, {score(100 * share)} % taken off ({policy.rule})"
+    if points:
+        text += f": {score(share * points)} of {score(points)} points lost"
+    return f"{text}; no time came with it, and this is by the other attempts" if taken else text
+
+
+def penalised(report: GradeReport, policy: LatePolicy, late_s: float, taken: bool = False) -> GradeReport:
+    """The report with a share of every exercise's points taken off; pending points lose it when they are decided.
+
+    `taken` as in lateness.
+    """
+    share = policy.share(late_s)
     if not share:
         return report
     exercises = tuple(
@@ -201,9 +216,7 @@ def penalised(report: GradeReport, share: float, late_s: float, taken: bool = Fa
         for each in report.exercises
     )
     names = ", ".join(dict.fromkeys(each.id.split(".")[0] for each in exercises))
-    note = f"{names}: handed in {_duration(late_s)} late, {score(100 * share)} % taken off"
-    if taken:
-        note += "; no time came with it, and this is by the other attempts"
+    note = f"{names}: {lateness(policy, late_s, report.points, taken)}"
     info = report.submission.model_copy(update={"notes": (*report.submission.notes, note)})
     return report.model_copy(update={"exercises": exercises, "submission": info})
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import AwareDatetime, Field
 
+from grader.exports.plain import score
 from grader.kit import Kit
 from grader.refusal import BadInput
 from specs.assignment import Assignment, Track
@@ -31,6 +32,16 @@ class LatePolicy(Spec):
             return 0.0
         days = -(-late_s // 86400)
         return min(self.at_most, self.per_day * days)
+
+    @property
+    def rule(self) -> str:
+        """In words: "10 % for each day begun, none within 15 min, 50 % at most"."""
+        parts = [f"{score(100 * self.per_day)} % for each day begun"]
+        if self.grace_minutes:
+            parts.append(f"none within {score(self.grace_minutes)} min")
+        if self.at_most < 1:
+            parts.append(f"{score(100 * self.at_most)} % at most")
+        return ", ".join(parts)
 
 
 class AssignmentSettings(Spec):

@@ -1,10 +1,10 @@
 """Writes what the grader found into a notebook's grade cells, and makes a notebook of a submission that is none."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from grader.course.grades import final
+from grader.course.grades import final, lateness
 from grader.course.ledger import Grading, counting, gradings
 from grader.course.settings import Course
 from grader.exports import told
@@ -102,8 +102,17 @@ def _foot(course: Course, grading: Grading, report: GradeReport) -> str:
         number = attempts.index(str(counts.key)) + 1
         text = f"{text} Of {len(attempts)} attempts number {number} counts."
     if counts is not None:
-        text = " ".join((text, *(f"{note}." for note in counts.others)))
+        text = " ".join((text, *_late(course, counts), *(f"{note}." for note in counts.others)))
     return text
+
+
+def _late(course: Course, counts: Grading) -> Iterator[str]:
+    """What lateness costs; beside the points, which are those before it, and nbgrader's line with the sum alone."""
+    late_s = course.late_s(counts.attempt.assignment, counts.attempt.student, counts.handed_in)
+    report = final(course, counts, late=False)
+    late = lateness(course.settings.late, late_s, report.points, counts.taken_at is not None)
+    if late and not report.error:
+        yield f"{late[0].upper()}{late[1:]}; the points here are those before it."
 
 
 def _output(html: str, text: str) -> Any:

@@ -62,6 +62,8 @@ def test_the_core_track_and_what_is_left_out_are_not_in_the_points(tmp_path):
 def test_a_day_begun_costs_a_day_and_grace_costs_nothing():
     late = LatePolicy(per_day=0.1, at_most=0.25, grace_minutes=15)
     assert [late.share(each) for each in (0, 900, 901, 86400, 86401, 1e9)] == [0, 0, 0.1, 0.1, 0.2, 0.25]
+    assert late.rule == "10 % for each day begun, none within 15 min, 25 % at most"
+    assert LatePolicy(per_day=0.125).rule == "12.5 % for each day begun"
 
 
 def test_an_extension_is_a_student_s_own_date(tmp_path):
