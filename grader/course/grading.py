@@ -31,6 +31,7 @@ from grader.summary import Row
 
 REPORTS = "reports"
 MAX_NOTEBOOK_BYTES = 32 << 20
+MAX_HASHED_FILES = 20
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Item:
     path: Path
     """A notebook, or a folder or zip with the assignment's files."""
     submitted_at: datetime | None = None
+    came_as: tuple[str, ...] = ()
+    """As in the ledger's entry."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,8 @@ def grade_notebook(course: Course, name: str, student: str, nb: Any) -> Grading:
         made = _made_already(course, name, student, prepared, at)
         if made is not None:
             return made
-        item = Item(student, "notebook", prepared, at)
+        came = Item(student, "notebook", course.root / "submitted" / student / name / f"{name}.ipynb")
+        item = Item(student, "notebook", prepared, at, _came_as(came))
         (graded,) = grade_prepared(course, name, [item])
     if graded.grading is None:
         raise BadInput(f"{student}: {graded.why_not}")
@@ -187,7 +191,7 @@ def grade_items(
 
     lost, prepared = [], []
     with tempfile.TemporaryDirectory(prefix="rooflab-course-") as folder:
-        for item in items:
+        for item in (replace(item, came_as=_came_as(item)) for item in items):
             if item.source == "notebook" and not item.path.exists():
                 there = printable(", ".join(_handed_in(item.path.parent)[:3]), 120)
                 why = f"no {item.path.name} and no .py file, only {there}: rename the notebook"
@@ -240,7 +244,9 @@ def grade_prepared(
             continue
         with tempfile.TemporaryDirectory(prefix="rooflab-ledger-") as folder:
             files = stage(item.path, kit.editable(), Path(folder)).root
-            grading = record(course, name, row.report, item.source, item.submitted_at, files)
+            grading = record(
+                course, name, row.report, item.source, item.submitted_at, files, came_as=item.came_as
+            )
         result.append(Graded(item, grading, row.report.error, row.fresh, is_graded_again(row, before)))
     return result
 
@@ -260,8 +266,16 @@ def _not_gradable(course: Course, name: str, item: Item, why: str) -> Graded:
         error=why,
     )
     before = {each.folder for each in gradings(course, name, item.student)}
-    grading = record(course, name, report, item.source, item.submitted_at, None)
+    grading = record(course, name, report, item.source, item.submitted_at, None, came_as=item.came_as)
     return Graded(item, grading, why, grading.folder not in before)
+
+
+def _came_as(item: Item) -> tuple[str, ...]:
+    """Hashes of a notebook, or of the files that lie in its place under other names."""
+    if item.source != "notebook":
+        return ()
+    there = [item.path.name] if item.path.exists() else _handed_in(item.path.parent)[:MAX_HASHED_FILES]
+    return tuple(found for each in there if (found := _sha256(item.path.parent / each)))
 
 
 def _sha256(path: Path) -> str:

@@ -39,6 +39,8 @@ class Attempt(Model):
     graded_at: AwareDatetime
     handed_in_again: bool = False
     """True where these files came again, without a time, after others: a hand-in, and no regrade."""
+    came_as: tuple[str, ...] = ()
+    """Hashes of the notebook as it came, or of what lay there in its place: a renamed one is known by it."""
 
 
 class Override(Model):
@@ -99,6 +101,7 @@ def record(
     submitted_at: datetime | None,
     files: Path | None,
     because: Because = "handed in",
+    came_as: tuple[str, ...] = (),
 ) -> Grading:
     """Append a grading, unless the ledger's last one of this attempt says the same; the entry that holds it.
 
@@ -131,6 +134,7 @@ def record(
                 submitted_at=submitted_at,
                 graded_at=datetime.now(UTC).replace(microsecond=0),
                 handed_in_again=came_again,
+                came_as=came_as or (same[-1].attempt.came_as if same else ()),
             )
             (building / "attempt.json").write_text(attempt.model_dump_json(indent=1) + "\n", encoding="utf-8")
             write_report(report, building / "report.json")
@@ -251,10 +255,15 @@ def _by_hand_in(entries: Iterable[Grading], *, again: bool) -> list[Grading]:
 
 
 def _graded_since(grading: Grading, others: Iterable[Grading]) -> bool:
-    """Whether what could not be read once was read later, being the same by its time."""
-    at = grading.attempt.submitted_at
-    return bool(grading.report.error and not grading.report.submission.sha256 and at) and any(
-        each.attempt.submitted_at == at and each.attempt.number > grading.attempt.number for each in others
+    """Whether what could not be read once was read later, being the same by its time, or without one by its bytes."""
+    own = grading.attempt
+    if not grading.report.error or grading.report.submission.sha256:
+        return False
+    return any(
+        each.attempt.submitted_at == own.submitted_at
+        and each.attempt.number > own.number
+        and (own.submitted_at is not None or not set(own.came_as).isdisjoint(each.attempt.came_as))
+        for each in others
     )
 
 
