@@ -6,12 +6,13 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.checks import traced
 from grader.checks.mistakes import load_solution
 from specs import Event, KernelClass, StepBreakdown
+from tests.drawn import DRAWN
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 intervals = load_solution(SOLUTIONS, "profiling", "intervals.py")
@@ -58,6 +59,7 @@ def in_ns(step: StepBreakdown) -> dict[str, int]:
     return {name: round(1e9 * getattr(step, name)) for name in traced.PARTS}
 
 
+@DRAWN
 @given(st.lists(spans, max_size=12))
 def test_a_union_holds_each_tick_that_an_interval_holds_and_no_other(given_: list[tuple[int, int]]) -> None:
     merged = intervals.union(given_)
@@ -66,7 +68,7 @@ def test_a_union_holds_each_tick_that_an_interval_holds_and_no_other(given_: lis
     assert intervals.union(merged) == merged
 
 
-@settings(deadline=None)
+@DRAWN
 @given(
     spans.filter(lambda span: span[0] < span[1]), kernels, st.lists(spans, max_size=3), st.integers(0, 10**15)
 )
@@ -109,7 +111,7 @@ def nested(start: int, end: int, depth: int = 0) -> st.SearchStrategy[list[tuple
     return st.tuples(st.sampled_from(sorted(OPERATORS)), inner, st.booleans()).flatmap(build)
 
 
-@settings(deadline=None)
+@DRAWN
 @given(nested(0, END), st.lists(spans, max_size=2), st.randoms(use_true_random=False))
 def test_on_the_cpu_every_tick_belongs_to_the_innermost_operator(
     ops: list[tuple[str, int, int, int]], loaders: list[tuple[int, int]], shuffle: Any

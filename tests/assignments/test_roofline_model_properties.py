@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from grader.checks.mistakes import load_solution
 from specs import Cost, Gpu
+from tests.drawn import DRAWN
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 roofline = load_solution(SOLUTIONS, "roofline", "roofline.py")
 costs = load_solution(SOLUTIONS, "roofline", "costs.py")
 
-quiet = settings(deadline=None, derandomize=True, database=None, max_examples=50)
+quiet = settings(DRAWN, max_examples=50)
 
 # Whole TFLOP/s and GB/s, and counts below 2^53: every number here is exact in a float, so that operations at
 # the ridge are exactly there, whichever way the two bills are compared.

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from grader.checks.mistakes import load_solution
 from specs import DTYPE_BYTES, Cost, Op, element_flops, recipe, recipes
+from tests.drawn import DRAWN
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 costs = load_solution(SOLUTIONS, "roofline", "costs.py")
 fusion = load_solution(SOLUTIONS, "roofline", "fusion.py")
 
-many = settings(max_examples=50, deadline=None, derandomize=True, database=None)
+many = settings(DRAWN, max_examples=50)
 
 OTHERS: dict[str, st.SearchStrategy[Any]] = {
     "dtype": st.sampled_from(list(DTYPE_BYTES)),

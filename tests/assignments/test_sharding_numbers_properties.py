@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from grader.checks.mistakes import load_solution
 from specs import Gpt, GpuShare, Link
+from tests.drawn import DRAWN
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 collectives = load_solution(SOLUTIONS, "sharding", "collectives.py")
 cuts = load_solution(SOLUTIONS, "sharding", "cuts.py")
 
-many = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+many = settings(DRAWN, max_examples=40)
 some_gpus = st.integers(1, 9)
 
 

@@ -7,7 +7,7 @@ import unicodedata
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.console import Console
@@ -21,6 +21,7 @@ from grader.printable import printable
 from grader.report import ReviewNote
 from grader.summary import Row, summary_csv
 from grader.table import print_cohort, print_report
+from tests.drawn import DRAWN
 from tests.exports.test_hostile_text import all_text, attacked, attacked_entries
 
 _TERMINAL = [
@@ -83,7 +84,7 @@ _MARKDOWN = [
 _BLOCKS = ["`", "_", "**", "\n\n", "\n---\n", "\n| a |", "<b>", "é", "🦉", "x"]
 PIECES = st.sampled_from([*_TERMINAL, *_INVISIBLE, *_MARKUP, *_FORMULAS, *_MARKDOWN, *_BLOCKS])
 TEXTS = st.lists(PIECES | st.text(max_size=4), max_size=8).map("".join)
-MANY = settings(max_examples=60, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(DRAWN, max_examples=60)
 
 
 def obeyed(text: str) -> set[str]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from grader.worker import wire
 from grader.worker.values import FIELDS, TENSOR_DTYPES
+from tests.drawn import DRAWN
 
 TORCH_DTYPES = [getattr(torch, name) for name in sorted(TENSOR_DTYPES)]
 
@@ -128,7 +129,7 @@ hostile_trees = st.recursive(
 )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(DRAWN, max_examples=250)
 @given(hostile_trees, st.lists(st.binary(max_size=40), max_size=2))
 def test_no_tree_gets_more_out_of_decode_than_a_value_or_tampered(
     tree: object, storages: list[bytes]
@@ -143,7 +144,7 @@ def test_no_tree_gets_more_out_of_decode_than_a_value_or_tampered(
 dims = st.lists(st.integers(-1, 5) | edge_numbers, max_size=4)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(DRAWN, max_examples=300)
 @given(st.sampled_from(TORCH_DTYPES), dims, dims, st.integers(-1, 9) | edge_numbers, st.binary(max_size=64))
 def test_every_element_of_a_decoded_tensor_lies_in_its_storage(
     dtype: torch.dtype, size: list[object], stride: list[object], offset: object, storage: bytes

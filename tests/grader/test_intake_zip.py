@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.intake import StagedSubmission, SubmissionRefused, stage
+from tests.drawn import DRAWN
 
 EDITABLE = {"memory": ("state.py", "parameters.py")}
 BOTH = {"memory/state.py": b"A = 1\n", "memory/parameters.py": b"B = 2\r\n"}
@@ -243,13 +244,13 @@ def only_refused_or_staged(content: bytes) -> None:
         assert all(name.endswith(".py") for name in result.files)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, database=None)
+@DRAWN
 @given(st.binary(max_size=400), st.booleans())
 def test_any_bytes_are_staged_or_refused(content: bytes, with_end: bool) -> None:
     only_refused_or_staged(content + (VALID[-22:] if with_end else b""))
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(DRAWN, max_examples=150)
 @given(st.randoms(use_true_random=False), st.integers(1, 6))
 def test_a_mutated_zip_is_staged_or_refused(source: random.Random, mutations: int) -> None:
     content = bytearray(VALID)
@@ -271,7 +272,7 @@ def test_a_mutated_zip_is_staged_or_refused(source: random.Random, mutations: in
     only_refused_or_staged(bytes(content))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, database=None)
+@DRAWN
 @given(
     st.dictionaries(
         st.lists(

@@ -5,6 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from grader.printable import printable, printable_path
+from tests.drawn import DRAWN
 
 
 def test_plain_text_of_any_script_stays_as_it_is() -> None:
@@ -52,7 +53,7 @@ def test_a_long_path_keeps_its_name() -> None:
     assert len(shown) == 30
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(DRAWN, max_examples=300)
 @given(st.text(st.characters(), max_size=60) | st.text("\x1b\x9b\x9d[]P\\;0m\x07ax", max_size=40))
 @example("\x1b\x1b[0m[0mx")
 @example("\x1b[\x1b[31m31mx")

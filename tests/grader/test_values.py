@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import specs
 from grader.worker import wire
 from grader.worker.values import TENSOR_DTYPES
+from tests.drawn import DRAWN
 
 
 def across(value: object) -> object:
@@ -40,13 +41,13 @@ plain_values = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@DRAWN
 @given(plain_values)
 def test_plain_values_arrive_with_their_exact_types(value: object) -> None:
     assert repr(across(value)) == repr(value)  # repr tells -0.0 from 0.0, 1 from True, and holds for NaN
 
 
-@settings(max_examples=100, deadline=None)
+@DRAWN
 @given(plain_values)
 def test_a_value_and_its_copy_have_one_canonical_form(value: object) -> None:
     assert wire.canonical(across(value)) == wire.canonical(value)

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import specs
 from grader.worker import wire
+from tests.drawn import DRAWN
 
 Pair = tuple[socket.socket, socket.socket]
 
@@ -245,7 +246,7 @@ VALID = [
 ]
 
 
-@settings(max_examples=250, deadline=None)
+@settings(DRAWN, max_examples=250)
 @given(
     st.sampled_from(VALID),
     st.lists(
