@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from grader.calls.faults import Crashed, KernelFinding, RanksDisagree, TimedOut
 from grader.calls.ranked import RankedCall
 from grader.calls.runner import IN_A_WORKER, Lanes, Request
-from grader.calls.submission import Call, finding_value
+from grader.calls.submission import TOO_LARGE, Call, finding_value
 from grader.checks.outlines import Outline, outline
 from grader.worker import verbs, wire
 
@@ -87,6 +87,7 @@ def find_hint(
             would answer them wrong.
         earlier: all calls of the exercise so far: they decide between mistakes that agree on this check.
     """
+    right, earlier = _comparable(right), _comparable(earlier)
     candidates = source.shows(exercise, symptom) if symptom else set()
     if calls:  # a mistake in none of the functions called here explains nothing
         candidates -= _blameless(source, exercise, calls, candidates)
@@ -100,6 +101,11 @@ def find_hint(
         return "", ""
     name = candidates.pop()
     return name, source.hint(name)
+
+
+def _comparable(calls: Iterable[Call]) -> list[Call]:
+    """Without the values that were too large to be kept: no mistake returns such a one, and none is ruled out by it."""
+    return [call for call in calls if call.got is not TOO_LARGE]
 
 
 KERNEL_SYMPTOM = "kernel."

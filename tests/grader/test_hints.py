@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.calls.runner import Request
-from grader.calls.submission import RAISED, Call
+from grader.calls.submission import RAISED, TOO_LARGE, Call
 from grader.checks.mistakes import (
     LiveMistakes,
     Mistake,
@@ -90,6 +90,11 @@ def test_all_calls_of_the_check_must_fit(source):
 def test_whoever_answered_right_where_a_mistake_would_not_has_not_made_it(source):
     assert hint(source, [call(6, 3)], right=[call(5, 5)]) == ""
     assert hint(source, [call(6, 3)], right=[call(10, 5)]) == "hint of double"
+
+
+def test_a_right_value_too_large_to_be_kept_rules_no_mistake_out(source):
+    assert hint(source, [call(6, 3)], right=[call(TOO_LARGE, 5)]) == "hint of double"
+    assert hint(source, [call(4, 2)], earlier=[call(TOO_LARGE, 5), call(6, 3)]) == "hint of double"
 
 
 def test_a_call_that_raised_is_explained_by_nothing(source):
