@@ -105,8 +105,9 @@ def test_epsilon_is_inside_the_root(submission, expect):
 @pytest.mark.exercise("flash_attention.rms_norm_triton", weight=2)
 def test_half_precision_rows_are_summed_in_fp32(submission, expect):
     """fp16 and bf16: x is converted before it is squared, the result is converted at the end."""
-    check_rms(submission, expect, "fp16, x near 300", *rows(4, 3, 512, "float16", size=300.0))
+    # bf16 first: squares that overflow in fp16 make zeros, and who returns nothing but zeros fails here already.
     check_rms(submission, expect, "bf16", *rows(5, 3, 1024, "bfloat16"))
+    check_rms(submission, expect, "fp16, x near 300", *rows(4, 3, 512, "float16", size=300.0))
 
 
 @pytest.mark.exercise("flash_attention.rms_norm_triton")
