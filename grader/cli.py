@@ -20,15 +20,14 @@ from grader.runners import cli as runners
 from grader.schedules import cli as schedules
 from specs.schema import SpecError
 
-app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 SolutionsOption = Annotated[
     Path | None,
     typer.Option("--solutions", metavar="DIR", help="Solutions and hidden tests, where they are kept apart."),
+]
+WorkOption = Annotated[
+    Path | None, typer.Option("--submission", metavar="DIR", help="Whose code [assignments/].")
 ]
 
 
@@ -195,11 +194,12 @@ def stubs(solutions: SolutionsOption = None) -> None:
 def hint(
     exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="memory.parameter_count, say.")],
     again: Annotated[bool, typer.Option("--again", help="Show the stages seen so far, no new one.")] = False,
+    submission: WorkOption = None,
 ) -> None:
     """Show the next hint for an exercise, one stage more each time."""
     from grader.commands.learn import show_hint
 
-    show_hint(find_kit(), *find_exercise(exercise), again=again)
+    show_hint(find_kit(), *find_exercise(exercise), again=again, submission=submission)
 
 
 @app.command(name="next")
@@ -207,9 +207,7 @@ def next_exercise(
     assignment: Annotated[
         str | None, typer.Argument(metavar="[ASSIGNMENT]", help="Only in this one, such as roofline.")
     ] = None,
-    submission: Annotated[
-        Path | None, typer.Option("--submission", metavar="DIR", help="Whose code [assignments/].")
-    ] = None,
+    submission: WorkOption = None,
     track: Annotated[str, typer.Option("--track", help="core leaves the extra credit out.")] = "full",
 ) -> None:
     """Say which exercise to do next, and where the handout explains it."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,9 +21,19 @@ from specs.assignment import Assignment, Exercise
 HINTS_SEEN = ".rooflab/hints-seen.json"
 
 
-def show_hint(kit: Kit, spec: Assignment, exercise: Exercise, again: bool) -> None:
-    """Print the hints seen so far and, unless `again`, the next one; remember how far the student is."""
-    path = kit.root / HINTS_SEEN
+def show_hint(
+    kit: Kit, spec: Assignment, exercise: Exercise, again: bool, submission: Path | None = None
+) -> None:
+    """Print the hints seen so far and, unless `again`, the next one; remember how far the student is.
+
+    How far that is stands beside the student's work: in `submission`, where several work with one kit.
+
+    Raises:
+        BadInput: `submission` is nobody's work.
+    """
+    if submission is not None:
+        _work(kit, submission)
+    path = (submission or kit.root) / HINTS_SEEN
     name = f"{spec.name}.{exercise.id}"
     seen = _seen(path)
     already = min(seen.get(name, 0), len(exercise.hints))
@@ -30,13 +41,31 @@ def show_hint(kit: Kit, spec: Assignment, exercise: Exercise, again: bool) -> No
     for index, text in enumerate(exercise.hints[:stage], start=1):
         print(f"hint {index} of {len(exercise.hints)}: {text}")
     if stage == 0:
-        print(f"no hint of {name} seen yet; grader hint {name} shows the first of {len(exercise.hints)}")
+        command = f"grader hint {name}{_option(submission) if submission else ''}"
+        print(f"no hint of {name} seen yet; {command} shows the first of {len(exercise.hints)}")
     if already == len(exercise.hints) and not again:
         print(f"that was all; read section '{exercise.section}' of assignments/{spec.name}/README.md")
     if stage != already:
         seen[name] = stage
         with contextlib.suppress(OSError):  # a read-only folder: the hint was shown, only the count is lost
             write_atomically(path, json.dumps(seen, indent=1) + "\n")
+
+
+def _work(kit: Kit, submission: Path | None) -> Path:
+    """The folder of the student's work: `submission`, else the kit's own assignments.
+
+    Raises:
+        BadInput: it is nobody's work.
+    """
+    root = (submission or kit.assignments).resolve()
+    problem = no_work_in(root, kit.editable())
+    if problem:
+        raise BadInput(f"--submission {submission or root}: {problem}")
+    return root
+
+
+def _option(submission: Path) -> str:
+    return f" --submission {shlex.quote(str(submission))}"
 
 
 def _seen(path: Path) -> dict[str, int]:
@@ -58,10 +87,7 @@ def show_next(kit: Kit, only: str | None, submission: Path | None, track: str) -
         if only not in shown:
             raise BadInput(f"assignment {only!r}: not here, choose one of {', '.join(shown)}")
         shown = {only: shown[only]}
-    root = (submission or kit.assignments).resolve()
-    problem = no_work_in(root, kit.editable())
-    if problem:
-        raise BadInput(f"--submission {submission or root}: {problem}")
+    root = _work(kit, submission)
     report = visible_session(kit, root, list(shown)).report()
     results = {exercise.id: exercise for exercise in report.exercises}
     for name, spec in shown.items():
@@ -82,11 +108,12 @@ def show_next(kit: Kit, only: str | None, submission: Path | None, track: str) -
             )
             worth = f"{points(exercise.points)} points{extra}, {exercise.minutes} minutes, {state}"
             print(f"{name}.{exercise.id}: {exercise.title} ({worth})")
-            where = f"{', '.join(exercise.functions)} in assignments/{name}/{exercise.file}"
+            folder, theirs = ("assignments", "") if submission is None else (root, _option(root))
+            where = f"{', '.join(exercise.functions)} in {folder}/{name}/{exercise.file}"
             print(f"  write    {where}: {exercise.todo}")
             print(f"  read     assignments/{name}/README.md, section '{exercise.section}'")
-            print(f"  check    pytest assignments/{name} --exercise {name}.{exercise.id}")
-            print(f"  stuck?   grader hint {name}.{exercise.id}")
+            print(f"  check    pytest assignments/{name} --exercise {name}.{exercise.id}{theirs}")
+            print(f"  stuck?   grader hint {name}.{exercise.id}{theirs}")
             if Path.cwd().resolve() != kit.root:
                 print(f"  from     {kit.root}, where these paths begin")
             return

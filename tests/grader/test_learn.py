@@ -58,6 +58,29 @@ def test_each_exercise_counts_for_itself_and_a_damaged_count_starts_anew(place):
     assert place.grader("hint", NAME).out.count("\n") == 1
 
 
+def test_hints_of_work_that_lies_elsewhere_are_counted_beside_it(place, student):
+    folder, other = student(), student()
+    for stage in (1, 2):
+        done = place.grader("hint", NAME, "--submission", folder)
+        assert (done.code, done.out.count("hint ")) == (0, stage)
+    again = place.grader("hint", NAME, "--again", "--submission", other)
+    assert again.out == (
+        f"no hint of {NAME} seen yet; grader hint {NAME} --submission {other} shows the first of {len(HINTS)}\n"
+    )
+    assert json.loads((folder / ".rooflab" / "hints-seen.json").read_text()) == {NAME: 2}
+    assert not (place.folder / ".rooflab").exists()
+
+
+@pytest.mark.parametrize(
+    ("folder", "why"), [("no/such", "no such folder"), ("specs", "holds no <assignment>/")]
+)
+def test_a_folder_that_is_nobodys_work_gets_no_hint(place, folder, why):
+    done = place.grader("hint", NAME, "--submission", folder)
+    assert done.code == 2
+    assert done.err.startswith(f"grader: --submission {folder}: {why}")
+    assert done.err.count("\n") == 1
+
+
 def test_next_on_stubs_is_the_first_exercise_with_all_that_is_needed(bundle):
     done = bundle.grader("next")
     first = MEMORY.exercises[0]
@@ -72,6 +95,10 @@ def test_next_on_half_done_work_is_the_first_that_has_not_passed(bundle, student
     done = bundle.grader("next", "--submission", folder)
     assert done.out.startswith("memory.memory_budget: ")
     assert "of 10 so far" in done.out
+    lines = {line.split()[0]: line for line in done.out.splitlines()}
+    assert f" in {folder}/memory/budget.py: " in lines["write"]
+    assert lines["check"].endswith(f" --exercise memory.memory_budget --submission {folder}")
+    assert lines["stuck?"].endswith(f"grader hint memory.memory_budget --submission {folder}")
 
 
 def test_next_leaves_extra_credit_out_on_the_core_track_and_says_when_all_is_done(checkout, bundle, student):
