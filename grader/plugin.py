@@ -8,6 +8,7 @@ student reads.
 import bdb
 import os
 import random
+import shlex
 import threading
 from collections import Counter
 from collections.abc import Generator
@@ -172,6 +173,9 @@ def pytest_make_collect_report(
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     judge = config.stash.get(JUDGE, None)
     if judge is None:
+        lost = next((item for item in items if _wants_a_judge(item)), None)
+        if lost is not None and not config.option.collectonly:
+            raise pytest.UsageError(_not_the_kits(lost))
         return
     for item in items:
         if item.get_closest_marker("exercise") is not None:
@@ -187,6 +191,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = keep
     if ALL_CHECKS in config.stash:
         config.stash[ALL_CHECKS].update(_all_checks(items))
+
+
+def _wants_a_judge(item: pytest.Item) -> bool:
+    return item.get_closest_marker("exercise") is not None and "judge" in getattr(item, "fixturenames", ())
+
+
+def _not_the_kits(item: pytest.Item) -> str:
+    """Why nobody judges a check in a run that names no assignment of the kit's, and what to run instead."""
+    folder, name = item.path.parent, exercise_of(item).split(".")[0]
+    command = f"pytest assignments/{name}"
+    try:
+        root = find_kit(folder).root
+    except KitNotFound:
+        root = None
+    if root is not None and root in folder.parents:
+        return f"{folder}: checks of submissions are run by themselves: {command}"
+    work = shlex.quote(str(folder.parent)) if folder.name == name else f"DIR, your files in DIR/{name}"
+    return (
+        f"{folder}: a copy of the kit's checks, which run in the kit alone; "
+        f"in {root or 'its folder'}: {command} --submission {work}"
+    )
 
 
 def _all_checks(items: list[pytest.Item]) -> Counter[str]:

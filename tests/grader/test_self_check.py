@@ -4,10 +4,12 @@ import fcntl
 import os
 import pty
 import re
+import shutil
 import struct
 import subprocess
 import sys
 import termios
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -292,6 +294,27 @@ def test_other_tests_are_left_alone(checkout):
     assert done.code == 0
     assert re.search(r"^\d+ passed", done.out, re.MULTILINE)
     assert "points" not in done.out.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("copy", "work"), [("memory", "{parent}"), ("my-week-1", "DIR, your files in DIR/memory")]
+)
+def test_checks_in_a_copied_folder_end_in_one_line_with_the_remedy(checkout, tmp_path, copy, work):
+    shutil.copytree(checkout.folder / "assignments" / "memory", tmp_path / copy)
+    done = replace(checkout, folder=tmp_path / copy).pytest("-q")
+    lines = [line for line in done.text.splitlines() if line.strip() and not line.startswith("no tests ran")]
+    assert done.code == 4
+    assert lines == [
+        f"ERROR: {tmp_path / copy}: a copy of the kit's checks, which run in the kit alone; in {checkout.folder}: "
+        f"pytest assignments/memory --submission {work.format(parent=tmp_path)}"
+    ]
+
+
+def test_the_kits_own_checks_among_others_are_said_to_run_by_themselves(checkout):
+    done = checkout.pytest("-q", "tests/grader/test_printable.py", "solutions/memory/hidden")
+    assert done.code == 4
+    assert "checks of submissions are run by themselves: pytest assignments/memory" in done.text
+    assert "KeyError" not in done.text
 
 
 def test_a_check_that_breaks_is_the_graders_fault_and_gives_no_expected_value_away(kit_copy):
