@@ -47,10 +47,10 @@ def show(value: object, unit: str = "") -> str:
 def off_by(got: float, expected: float) -> str:
     """How far off, in words: the ratio, or the difference where one side is 0."""
     if expected == 0 or got == 0:
-        return "nothing was expected here" if expected == 0 else "it is 0"
+        return "it should be 0" if expected == 0 else "it is 0"
     ratio = _ratio(got, expected)
     if ratio < 0:
-        return "the sign is wrong"
+        return _sign(ratio, got)
     if abs(ratio - 1) < 1e-9:
         return "very near, and not equal"
     if abs(ratio - 1) < 5e-4:
@@ -64,7 +64,7 @@ def roughly_off(got: float, expected: float) -> str:
         return off_by(got, expected)
     ratio = _ratio(got, expected)
     if ratio < 0:
-        return "the sign is wrong"
+        return _sign(ratio, got)
     direction = "too large" if ratio > 1 else "too small"
     factor = max(ratio, 1 / ratio) if ratio else math.inf
     if factor < 1.01:
@@ -83,6 +83,11 @@ def unit_mistake(got: float, expected: float) -> str:
         if math.isclose(ratio, factor, rel_tol=1e-6) or math.isclose(ratio, 1 / factor, rel_tol=1e-6):
             return cause
     return ""
+
+
+def _sign(ratio: float, got: float) -> str:
+    """A sign alone is wrong only where the size is right."""
+    return "the sign is wrong" if abs(ratio + 1) < 1e-9 else f"it is {'below' if got < 0 else 'above'} 0"
 
 
 def _ratio(got: float, expected: float) -> float:

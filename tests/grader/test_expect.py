@@ -139,9 +139,14 @@ def test_terms_that_are_off_by_different_factors_get_no_cause():
 
 
 def test_zero_and_the_wrong_sign_are_said_in_words():
-    assert "nothing was expected here" in complaint("number", 5, 0)
+    assert "it should be 0" in complaint("number", 5, 0)
     assert "it is 0" in complaint("number", 0, 5)
     assert "the sign is wrong" in complaint("number", -5, 5)
+
+
+def test_a_number_on_the_other_side_of_0_has_not_its_sign_alone_wrong():
+    assert "got -80, expected 20 (it is below 0)" in complaint("number", -80, 20)
+    assert "got 3, expected -7 (it is above 0)" in complaint("number", 3, -7)
 
 
 def test_large_byte_counts_are_shown_in_gb_too():

@@ -20,7 +20,7 @@ ASSIGNMENTS = list(assignments().values())
 HANDED_IN = ("memory", "roofline")  # no sample has more
 EXERCISES = {f"{each.name}.{exercise.id}": exercise for each in ASSIGNMENTS for exercise in each.exercises}
 # What a visible check says ("got 14 bytes, expected 16 bytes"), and whole numbers as large as hidden inputs.
-# Ratios ("0.01562 × the right value") and line numbers may be there, and so may "nothing was expected here".
+# Ratios ("0.01562 × the right value") and line numbers may be there, and so may "it should be 0".
 TELLING = re.compile(r"\b(got|expected) [-+\d.\[{(]|(?<![\d.])\d{5,}|\d,\d{3}")
 
 
