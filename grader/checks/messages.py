@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from grader.checks.expect import Expect
+from grader.checks.quantities import show
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -51,12 +52,11 @@ def results(
             + ("" if expect.hidden else f": {tuple(got.shape)}, and not {tuple(wanted.shape)}"),
             symptom="messages.shape",
         )
-        wrong = int((got != wanted).sum())
-        if wrong:
+        if not torch.equal(got, wanted):
             symptoms = [name for name, guess in (suspects or {}).items() if _same(got, guess(rank))]
             expect.that(
                 False,
-                f"{who}: elements are wrong" + ("" if expect.hidden else f", {wrong} of {wanted.numel()}"),
+                f"{who}: elements are wrong" + ("" if expect.hidden else _which(got, wanted)),
                 symptom=symptoms[0] if symptoms else "",
             )
         expect.that(
@@ -65,6 +65,15 @@ def results(
             symptom="messages.same_memory",
         )
         expect.that(torch.equal(after, given), f"{who} changes its input", symptom="messages.input_changed")
+
+
+def _which(got: "Tensor", wanted: "Tensor") -> str:
+    """How many elements differ, and the first of them; both tensors have one shape."""
+    differs = (got != wanted).reshape(-1)
+    first = int(differs.int().argmax())
+    is_now, should_be = (show(each.reshape(-1)[first].item()) for each in (got, wanted))
+    count = f"{int(differs.sum())} of {wanted.numel()}"
+    return f", {count}: number {first} of the flattened tensor is {is_now}, and should be {should_be}"
 
 
 def _same(got: "Tensor", guess: "Tensor") -> bool:
