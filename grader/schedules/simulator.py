@@ -142,9 +142,9 @@ def _listed(entries: Any) -> list[tuple[float, int, int, Kind]]:
         raise _bad_entry(f"{len(entries)} entries: 1 to {MOST_PASSES:,} can be judged")
     listed: list[tuple[float, int, int, Kind]] = []
     for number, entry in enumerate(entries):
-        which = f"entry {number}"
+        which = f"entry {number} is not {_ENTRY}"
         if not isinstance(entry, list | tuple) or len(entry) != 4:
-            raise _bad_entry(f"{which} is not {_ENTRY}")
+            raise _bad_entry(which)
         time, stage, microbatch, kind = entry
         if not _is_number(time) or not 0 <= time < 1e15:
             raise _bad_entry(f"{which}: its time is no number from 0 upwards")

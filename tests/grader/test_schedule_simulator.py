@@ -126,6 +126,12 @@ def test_what_is_no_schedule_is_refused_and_not_shown(entries: Any) -> None:
     assert len(caught.value.text) < 200
 
 
+@pytest.mark.parametrize("entry", [(0, 2.5, 0, "F"), ("F", 0, 0, 0), (0, "F", 0, 0)])
+def test_an_entry_with_its_parts_in_another_order_is_told_which_is_wanted(entry: Any) -> None:
+    with pytest.raises(BadSchedule, match=r'entry 0 is not \(time, stage, microbatch, "F" or "B"\): '):
+        simulate([entry], 2, 2)
+
+
 def test_sizes_are_read_from_the_entries() -> None:
     assert sizes(GPIPE) == (2, 2)
     assert sizes([(0, 4, 9, "F")]) == (5, 10)
