@@ -10,6 +10,7 @@ _UNITS_OFF: tuple[tuple[float, str], ...] = (
     (2.0, "a factor of 2: bytes per element, keys and values, or a pair counted once or twice"),
     (4.0, "a factor of 4: fp32 counted in bytes and in elements, or 2 twice"),
     (3.0, "a factor of 3: one part of three left out or counted three times"),
+    (100.0, "a factor of 100: per cent and shares"),
     (1e3, "a factor of 1000: kilo, mega and giga"),
     (1e6, "a factor of a million: kilo, mega and giga"),
     (1e9, "a factor of 1e9: bytes and GB"),

@@ -120,6 +120,7 @@ def test_truth_values_are_no_numbers_and_numbers_no_truth_values():
         (8, "bits and bytes mixed up"),
         (1 / 8, "bits and bytes mixed up"),
         (2, "a factor of 2"),
+        (100, "per cent and shares"),
         (1e9, "bytes and GB"),
         (2**30, "bytes and GiB"),
     ],
