@@ -154,11 +154,17 @@ def finding_fault(function: str, finding: Finding, sources: Sources) -> KernelFi
     )
 
 
-_KERNEL = re.compile(
-    r"^@triton\.jit\b.*\n(?:[ \t]*[@)].*\n)*[ \t]*def[ \t]+([A-Za-z_]\w{0,60})\(", re.MULTILINE
-)
+_KERNEL = re.compile(r"@triton\.jit\b")
+_DECORATOR = re.compile(r"[ \t]*[@)]")
+_DEF = re.compile(r"[ \t]*def[ \t]+([A-Za-z_]\w{0,60})\(")
 
 
 def kernels_in(text: str) -> list[str]:
     """Names of the functions under `@triton.jit` in a source text, in order."""
-    return _KERNEL.findall(text)
+    found, under = [], False
+    for line in text.split("\n"):
+        named = _DEF.match(line) if under else None
+        if named:
+            found.append(named[1])
+        under = bool(_KERNEL.match(line) or (under and _DECORATOR.match(line)))
+    return found

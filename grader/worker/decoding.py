@@ -56,6 +56,7 @@ class _Decoder:
     def __init__(self, storages: Sequence[Buffer]) -> None:
         self._storages = storages
         self._memory: dict[int, torch.UntypedStorage] = {}
+        self._copied: set[int] = set()
         self._nodes = 0
         self._keys = 0
         self._elements = 0
@@ -96,7 +97,7 @@ class _Decoder:
         return float(_one_of(fields["value"], ("nan", "inf", "-inf")))
 
     def _bytes(self, fields: Fields, depth: int) -> bytes:
-        return bytes(self._storages[self._index(fields)])
+        return bytes(self._storages[self._own_index(fields)])
 
     def _tuple(self, fields: Fields, depth: int) -> tuple[object, ...]:
         return tuple(self.node(item, depth + 1) for item in _list(fields["items"]))
@@ -132,7 +133,7 @@ class _Decoder:
         dtype = numpy.dtype(_one_of(fields["dtype"], ARRAY_DTYPES))
         shape = _dims(fields["shape"], MAX_ELEMENTS)
         count = self._count(shape)
-        data = self._storages[self._index(fields)]
+        data = self._storages[self._own_index(fields)]
         _check(count * dtype.itemsize == memoryview(data).nbytes, "an array does not fill its storage")
         if count == 0:
             return numpy.empty(shape, dtype)
@@ -176,6 +177,13 @@ class _Decoder:
         index = fields["storage"]
         if type(index) is not int or not 0 <= index < len(self._storages):
             raise WireTampered("a value names a storage that did not come")
+        return index
+
+    def _own_index(self, fields: Fields) -> int:
+        """Of a storage that is copied, and is nobody else's: one that a thousand values name would fill the memory."""
+        index = self._index(fields)
+        _check(index not in self._copied, "two values name the storage of one")
+        self._copied.add(index)
         return index
 
     def _count(self, shape: Sequence[int]) -> int:

@@ -176,6 +176,8 @@ def test_every_element_of_a_decoded_tensor_lies_in_its_storage(
         {"$": "dict", "pairs": [[{"$": "bytes", "storage": 0}, 1]]},
         {"$": "dict", "pairs": [[{"$": "dtype", "name": "bool"}, 1]]},
         {"$": "dict", "pairs": [[n * (2**61 - 1), 0] for n in range(5_000)]},  # every hash is 0
+        [{"$": "bytes", "storage": 0}, {"$": "bytes", "storage": 0}],
+        [{"$": "array", "dtype": "uint8", "shape": [2], "storage": 0}, {"$": "bytes", "storage": 0}],
         {"a": 1},
         {"$": "pickle", "data": "x"},
         {"$": "node", "tree": 1},

@@ -1,6 +1,7 @@
 """What the judge makes of a worker's report on kernels: faults from findings, integrity from contradictions."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,15 @@ def test_a_message_that_steers_a_terminal_is_made_printable_and_short(sources):
 
 def test_kernels_are_found_under_their_decorators():
     assert reports.kernels_in(SOURCE) == ["add_kernel", "tuned"]
+    odd = "@triton.jit()\n@other\n)\n  def _a(x):\n    pass\n @triton.jit\ndef b(\n@triton.jit\n\ndef c("
+    assert reports.kernels_in(odd) == ["_a"]
+
+
+def test_decorators_without_end_are_read_once():
+    """A search that began anew at each of them took a judge 30 s for 150 kB."""
+    began = time.monotonic()
+    assert reports.kernels_in("@triton.jit\n" * 80_000) == []
+    assert time.monotonic() - began < 5
 
 
 def evidence(*findings: Finding) -> CallEvidence:

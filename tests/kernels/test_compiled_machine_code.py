@@ -153,6 +153,9 @@ def by_name(listing):
             "ptxas failed",
         ),
         (".entry \ud800", "0 kernels"),
+        pytest.param(
+            "/* " * 1_300_000, "0 kernels", id="comments without end: hours, if each were sought for"
+        ),
     ],
 )
 def test_bad_ptx_is_refused_in_one_line(ptx, message):

@@ -22,7 +22,8 @@ PTX_LIMIT_BYTES = 4_000_000
 ASSEMBLE_SECONDS = 60.0
 CUBIN_LIMIT_BYTES = 16_000_000
 
-COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+# What is never closed reaches to the end: a search that failed there would begin anew at each of a million openings.
+COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 NEEDED_THREADS = re.compile(r"\.reqntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
 RESOURCES = re.compile(r"REG:(\d+) STACK:(\d+) SHARED:(\d+) LOCAL:(\d+)")
