@@ -317,6 +317,8 @@ class Worker:
         }:
             raise wire.WireTampered("values of too few ranks")
         outside = None
+        if self._level == "sandbox" and (carried is None or self._carried_before is None):
+            raise LaneBroken("what the ranks sent over the sandbox's network could not be counted")
         if carried is not None and self._carried_before is not None:
             outside = carried - self._carried_before
             problem = wire_account.contradiction(seen.collectives, outside)

@@ -96,7 +96,7 @@ class _Rank:
             end = {"event": "unsendable", "message": str(error)[:300]}
         except BaseException as error:  # the student's code may raise anything
             end = {"event": "raised", "error": load.describe_exception(error, self._root)}
-        if self._changed():
+        if self._changed() or teller.misused:
             end, sent = {"event": "tampered"}, []
         self._tell(end, sent)
         sys.stdout.flush()

@@ -1,7 +1,9 @@
 """Collectives on their way: each is numbered, and told of when it begins, is waited for and is through."""
 
+import sys
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from types import FrameType
 from typing import Any, Protocol
 
 import torch
@@ -21,15 +23,21 @@ class Group(Protocol):
 
 
 class Teller:
-    """Numbers the calls of this rank and tells the watcher of each: when it begins, is waited for, and is through."""
+    """Numbers the calls of this rank and tells the watcher of each: when it begins, is waited for, and is through.
+
+    Only the group and its works tell: a student's code that does so tells of messages that are none.
+    """
 
     def __init__(self, tell: Tell, at_call: Callable[[], None] = lambda: None) -> None:
         self._tell = tell
         self._at_call = at_call
         self._number = 0
+        self.misused = False
+        """Whether somebody else has told something, or reached behind the group."""
 
     def begins(self, group: Group, kind: str, tensors: Sequence[torch.Tensor], **more: Any) -> int:
         """A call of `kind` that passes in `tensors` begins; its number."""
+        self.look_at(sys._getframe(1))
         self._at_call()
         self._number += 1
         first = tensors[0].dtype if tensors else torch.uint8
@@ -51,11 +59,18 @@ class Teller:
 
     def waits(self, number: int) -> None:
         """The rank waits until its call is through."""
+        self.look_at(sys._getframe(1))
         self._tell({"event": "waits", "number": number})
 
     def done(self, number: int) -> None:
         """It waits no more."""
+        self.look_at(sys._getframe(1))
         self._tell({"event": "done", "number": number})
+
+    def look_at(self, caller: FrameType) -> None:
+        """Take note where the caller is neither the group nor one of its works."""
+        own = caller.f_globals is globals() or caller.f_globals is vars(sys.modules[f"{__package__}.group"])
+        self.misused = self.misused or not own
 
 
 class RecordedWork(_Work):  # type: ignore[misc]  # PyTorch's stubs leave it out

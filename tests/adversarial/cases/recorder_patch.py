@@ -77,7 +77,12 @@ FORM = """
 evidence = worker("ranks.evidence")
 evidence.Collective = types.SimpleNamespace
 """
-UNWRAPPED = "of_the_kind(group)._gloo.allreduce([total], AllreduceOptions()).wait()"
+UNWRAPPED = "of_the_kind(group)._gloo().allreduce([total], AllreduceOptions()).wait()"
+FOUND = """
+own = of_the_kind(group)
+gloo = next(cell.cell_contents for cell in own._gloo.__closure__ if hasattr(cell.cell_contents, "allreduce"))
+gloo.allreduce([total], AllreduceOptions()).wait()
+"""
 COUNTER_BACK = f"""
 teller = of_the_kind(group)._teller
 {LIBRARY}
@@ -100,6 +105,15 @@ pieces = torch.tensor_split(total.reshape(-1), size)
 for step in range(2 * (size - 1)):
     teller.begins(of_the_kind(group), "send", [pieces[(rank - step) % size]], peer=(rank + 1) % size, tag=0)
     teller.begins(of_the_kind(group), "recv", [pieces[(rank - step - 1) % size]], peer=(rank - 1) % size, tag=0)
+"""
+TOP_UP = """
+if total.numel() < 100:
+    gloo.allreduce([torch.zeros(600)], AllreduceOptions()).wait()
+"""
+AS_THE_GROUP = """
+named = {}
+exec("def begins(teller, *told, **more): teller.begins(*told, **more)", vars(worker("ranks.group")), named)
+begins = named["begins"]
 """
 THROUGH_FILES = """
 rank, size = dist.get_rank(group), dist.get_world_size(group)
@@ -139,11 +153,20 @@ VARIANTS = (
     Variant("replaces_it_in_a_call", ring(SILENT_TELLER + LIBRARY), CAUGHT, EXERCISE, takes_s=15, slow=True),
     Variant("empties_the_watcher", ring(LIBRARY, WATCHER), CAUGHT, EXERCISE, takes_s=15, slow=True),
     Variant("replaces_the_form_of_records", ring(LIBRARY, FORM), CAUGHT, EXERCISE, takes_s=15, slow=True),
-    Variant("unwraps_gloo", ring(UNWRAPPED), BEHIND, EXERCISE, takes_s=15),
+    Variant("unwraps_gloo", ring(UNWRAPPED), CAUGHT, EXERCISE, takes_s=15),
+    Variant("finds_gloo_in_a_closure", ring(FOUND), BEHIND, EXERCISE, takes_s=15, slow=True),
+    Variant("tells_of_a_ring_of_the_same_bytes", ring(FORGED + FOUND + TOP_UP), CAUGHT, EXERCISE, takes_s=15),
     Variant("turns_the_counter_back", ring(COUNTER_BACK), LIED, EXERCISE, takes_s=15, slow=True),
     Variant("makes_a_gloo_of_its_own", ring(OWN_GLOO), NOT_JOINED, EXERCISE, takes_s=20, slow=True),
-    Variant("tells_of_messages_never_sent", ring(FORGED), NEVER_SENT, EXERCISE, takes_s=15, slow=True),
-    Variant("tells_of_them_and_is_right", ring(FORGED + THROUGH_FILES), NEVER_SENT, EXERCISE, takes_s=15),
+    Variant("tells_of_messages_never_sent", ring(FORGED), CAUGHT, EXERCISE, takes_s=15, slow=True),
+    Variant("tells_of_them_and_is_right", ring(FORGED + THROUGH_FILES), CAUGHT, EXERCISE, takes_s=15),
+    Variant(
+        "tells_in_the_name_of_the_group",
+        ring(FORGED.replace("teller.begins(", "begins(teller, ") + THROUGH_FILES, AS_THE_GROUP),
+        NEVER_SENT,
+        EXERCISE,
+        takes_s=15,
+    ),
     Variant("goes_through_files", ring(THROUGH_FILES), UNEARNED, EXERCISE, takes_s=20, slow=True),
     Variant("opens_its_own_sockets", ring(OWN_SOCKETS), NOT_JOINED, EXERCISE, takes_s=20, slow=True),
 )
