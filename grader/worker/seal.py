@@ -7,7 +7,7 @@ import builtins
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from . import probes
@@ -61,20 +61,24 @@ class SealedPackage:
         )
 
 
+LIBRARIES = ("json", "json.decoder", "json.encoder", "pydantic.main", "socket", "struct")
+"""What writes and sends the evidence, and is no part of the kit."""
+
+
 def seal_package(package: str) -> SealedPackage:
-    """Remember what all modules of `package` that are imported by now are made of.
+    """Remember what all modules of `package` that are imported by now are made of, and those of LIBRARIES.
 
     What they rebind as they work is left out: names of None, True and False, and names that come later.
     """
     parts = tuple(
         (name, module, _owners(module))
         for name, module in list(sys.modules.items())
-        if name == package or name.startswith(f"{package}.")
+        if name == package or name.startswith(f"{package}.") or name in LIBRARIES
     )
     return SealedPackage(parts, _names, _replaced)
 
 
-_FIXED = (FunctionType, type, ModuleType, tuple, frozenset, str, int, float)
+_FIXED = (FunctionType, BuiltinFunctionType, type, ModuleType, tuple, frozenset, str, int, float)
 
 
 def _replaced(owner: object, now: _Names, before: _Names) -> bool:
@@ -83,11 +87,15 @@ def _replaced(owner: object, now: _Names, before: _Names) -> bool:
     if (new and isinstance(owner, type)) or any(name in vars(builtins) for name in new):
         return True
     for name, (value, code) in before.items():
-        if isinstance(value, _FIXED) and not isinstance(value, bool):
+        if (isinstance(value, _FIXED) and not isinstance(value, bool)) or name in _OF_A_MODEL:
             found = now.get(name)
             if found is None or found[0] is not value or found[1] is not code:
                 return True
     return False
+
+
+_OF_A_MODEL = ("__pydantic_serializer__", "__pydantic_validator__")
+"""What dumps and checks a model: pydantic takes it from the class."""
 
 
 def _owners(module: ModuleType) -> _Owners:
@@ -105,7 +113,7 @@ def _names(owner: object) -> _Names:
     return {
         name: (value, value.__code__ if type(value) is FunctionType else None)
         for name, value in vars(owner).items()
-        if not name.startswith("__") or name in ("__init__", "__call__")
+        if not name.startswith("__") or name in ("__init__", "__call__", *_OF_A_MODEL)
     }
 
 

@@ -57,6 +57,32 @@ calls = worker("kernels.recorder.calls")
 honest = calls.LaunchRecord.evidence
 calls.LaunchRecord.evidence = lambda self: honest(self).model_copy(update={"tensors": ()})
 """
+LIBRARY_REPORT = """
+import json
+
+dumps = json.dumps
+
+
+def forged(tree, **how):
+    if isinstance(tree, dict) and tree.keys() == {"launches", "torch", "findings"}:
+        tree = {"launches": [{"kernel": "softmax", "grid": [1]}], "torch": {}, "findings": []}
+    return dumps(tree, **how)
+
+
+json.dumps = forged
+"""
+SERIALISER = """
+evidence = worker("kernels.evidence").CallEvidence
+real = evidence.__pydantic_serializer__
+
+
+class Forged:
+    def to_python(self, model, **how):
+        return real.to_python(model, **how) | {"findings": [], "torch": {}, "launches": [{"kernel": "k", "grid": [1]}]}
+
+
+evidence.__pydantic_serializer__ = Forged()
+"""
 REPORT = """
 recorder = worker("kernels.recorder")
 honest = recorder.call_recorded
@@ -98,6 +124,8 @@ VARIANTS = (
     Variant("restores_it_in_a_call", library_with(call=OWN_LOAD), CAUGHT, EXERCISE, takes_s=15, slow=True),
     Variant("edits_the_counters", library_with(COUNTERS), CAUGHT, EXERCISE, takes_s=15),
     Variant("edits_the_report", library_with(REPORT), CAUGHT, EXERCISE, takes_s=15, slow=True),
+    Variant("edits_the_report_in_the_library", library_with(LIBRARY_REPORT), CAUGHT, EXERCISE, takes_s=15),
+    Variant("replaces_the_serialiser", library_with(SERIALISER), CAUGHT, EXERCISE, takes_s=15, slow=True),
     Variant("replaces_code", library_with(CODE), CAUGHT, EXERCISE, takes_s=15, slow=True),
     Variant("blinds_the_hooks_in_a_call", library_with(call=BLIND), CAUGHT, EXERCISE, takes_s=15, slow=True),
     Variant("breaks_the_seal", library_with(SEAL), CAUGHT, EXERCISE, takes_s=15, slow=True),
