@@ -79,6 +79,18 @@ _ATTRIBUTES = {
     "__reduce__",
     "__reduce_ex__",
 }
+_BY_ADDRESS = "__array_interface__"
+_LIBRARIES = {
+    *sys.stdlib_module_names,
+    "numpy",
+    "pydantic",
+    "pydantic_core",
+    "torch",
+    "triton",
+    "typing_extensions",
+}
+_SETTINGS = ("torch.backends.", "sys.path", "sys.stdout", "sys.stderr")
+"""What of libraries is there to be set."""
 _PLACES = ("/proc/", ".rooflab", "course-seed", "solutions/", "/hidden/")
 
 
@@ -134,18 +146,33 @@ def _on(node: ast.AST, names: dict[str, str]) -> Iterator[tuple[int, str, str]]:
     elif isinstance(node, ast.Attribute):
         if node.attr in _ATTRIBUTES:
             yield node.lineno, "look", f"reaches inside frames, functions or types: {node.attr}"
+        if node.attr == _BY_ADDRESS:
+            yield node.lineno, "look", f"reaches memory by address: {_BY_ADDRESS}"
         dotted = _dotted(node, names)
         if dotted:
             yield from _known(node.lineno, dotted, "uses")
+            if not isinstance(node.ctx, ast.Load):
+                yield from _replaced(node.lineno, dotted)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if node.func.id in ("setattr", "delattr") and node.args and isinstance(node.args[0], ast.Name):
+            yield from _replaced(node.lineno, f"{names.get(node.args[0].id, '')}.*")
         if node.func.id in _BUILTINS_THAT_RUN_TEXT and node.func.id not in names:
             literal = bool(node.args) and isinstance(node.args[0], ast.Constant)
             how = "of a literal" if literal else "of built text"
             yield node.lineno, "note" if literal else "look", f"runs text as code: {node.func.id} {how}"
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if node.value == _BY_ADDRESS:
+            yield node.lineno, "look", f"reaches memory by address: {_BY_ADDRESS}"
         for place in _PLACES:
             if place in node.value:
                 yield node.lineno, "look", f"names a place that is none of its business: {place}"
+
+
+def _replaced(line: int, dotted: str) -> Iterator[tuple[int, str, str]]:
+    """The note on a name of a library that is set to something else, or deleted."""
+    if dotted.split(".")[0] in _LIBRARIES:
+        weight = "note" if dotted.startswith(_SETTINGS) else "look"
+        yield line, weight, f"replaces a part of a library: {dotted}"
 
 
 def _like_a_table(

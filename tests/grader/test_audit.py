@@ -24,6 +24,10 @@ LOOKS = {
     "import sys\nsys.modules['x'] = 1": "uses sys.modules",
     "def f(): pass\nf.__code__ = 1": "__code__",
     "import atexit": "imports atexit",
+    "import json\njson.dumps = lambda tree: 1": "replaces a part of a library: json.dumps",
+    "import torch\nsetattr(torch, 'mm', 1)": "replaces a part of a library: torch.*",
+    "from torch import Tensor\ndel Tensor.mm": "replaces a part of a library: torch.Tensor.mm",
+    "At = type('At', (), {'__array_interface__': 1})": "reaches memory by address",
 }
 NOTES = (
     "import threading",
@@ -32,10 +36,12 @@ NOTES = (
     "eval('1 + 1')",
     "import signal",
     "import gc",
+    "import torch\ntorch.backends.cuda.matmul.allow_tf32 = True",
 )
 NOTHING = (
     "import math\nimport torch",
     "import numpy as np\nnp.exp(1)",
+    "import helper\nhelper.limit = 1\nsetattr(x, 'a', 1)",
     "x.fork()",
     "cache = {}\ntry:\n    pass\nexcept Exception:\n    pass",
 )
