@@ -5,6 +5,7 @@ shapes, and the machine code that the returned PTX assembles to.
 """
 
 import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -30,7 +31,7 @@ _ITEM_BYTES = {
 _LARGEST_ITEM_BYTES = 8
 # A product of thousands of numbers of thousands of digits takes minutes.
 _MOST_DIMS, _LARGEST_DIM = 16, 1 << 40
-_MOST_ASSEMBLED = 32  # of one call: ptxas takes a tenth of a second for each
+_MOST_ASSEMBLED, _ASSEMBLING_S = 32, 60.0  # of one call: ptxas takes a tenth of a second for each
 
 
 def contradiction(evidence: CallEvidence, named: Mapping[str, Any]) -> str:
@@ -82,8 +83,14 @@ def _of_one_tensor(traffic: TensorTraffic, named: Mapping[str, Any]) -> Iterator
 
 
 def differs_from_its_ptx(launches: Sequence[CompiledLaunch]) -> str:
-    """The first launch whose figures are not those that its PTX assembles to, in a few words; "" where all are."""
+    """The first launch whose figures are not those that its PTX assembles to, in a few words; "" where all are.
+
+    Only the first are assembled, and none begun after a minute: PTX can be written that takes long.
+    """
+    began = time.monotonic()
     for launch in launches[:_MOST_ASSEMBLED]:
+        if time.monotonic() - began > _ASSEMBLING_S:
+            break
         if not launch.compiles:
             continue
         try:

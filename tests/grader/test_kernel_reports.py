@@ -8,8 +8,17 @@ import pytest
 import torch
 
 from grader.calls import evidence as reports
+from grader.calls import recomputed
 from grader.calls.recomputed import contradiction
-from grader.kernels.evidence import CallEvidence, Finding, Launch, Place, TensorTraffic, TorchWork
+from grader.kernels.evidence import (
+    CallEvidence,
+    CompiledLaunch,
+    Finding,
+    Launch,
+    Place,
+    TensorTraffic,
+    TorchWork,
+)
 from grader.report import Outcome
 from grader.worker import wire
 
@@ -179,3 +188,19 @@ def test_evidence_that_holds_together_passes():
 )
 def test_evidence_that_cannot_be_is_noticed(seen):
     assert contradiction(seen, {"x": torch.zeros(8, 4)})
+
+
+def test_no_launch_is_assembled_after_a_minute(monkeypatch):
+    """PTX can be written that takes long, and a call may have hundreds of launches."""
+    clock, assembled = [0.0], []
+
+    def slow(ptx, target):
+        clock[0] += 25
+        assembled.append(ptx)
+        return launch
+
+    launch = CompiledLaunch(kernel="k", compiles=True)
+    monkeypatch.setattr(recomputed, "assemble", slow)
+    monkeypatch.setattr(recomputed.time, "monotonic", lambda: clock[0])
+    assert recomputed.differs_from_its_ptx([launch] * 20) == ""
+    assert len(assembled) == 3
