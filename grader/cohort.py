@@ -36,6 +36,8 @@ from grader.report import (
 )
 from grader.summary import Row, note_on, summary_csv
 
+BEFORE = "report.before.json"
+"""Beside a report that says why nothing could be graded: the report of what was handed in before."""
 _WORK = ".work"
 _OUR_NAMES = frozenset({"summary.csv", ".lock", _WORK})
 
@@ -61,6 +63,8 @@ def grade(
     judges: Starter | None = None,
 ) -> list[Row]:
     """Grade every submission that has no up-to-date report; write `out/<id>/report.json` and `out/summary.csv`.
+
+    The report of a refused submission says why. The grade that it had before no longer counts and is kept as BEFORE.
 
     `judges` starts the judges of several cohorts of one kit, and is its owner's to close; without it there is one for
     this cohort.
@@ -91,13 +95,14 @@ def grade(
         _refuse_reports_inside(path, order.out / name)
         named[index] = name
         paths_of_name.setdefault(name.casefold(), []).append(path)
-    for index, name in list(named.items()):
-        namesakes = [printable(str(path)) for path in paths_of_name[name.casefold()]]
-        if len(namesakes) > 1:
-            del named[index]
-            rows[index] = Row(name, None, f"{name}: {' and '.join(namesakes)} have the same id, rename one")
     with _folder_of_our_own(order.out) as work:
         current = environment(order.isolation, order.kit, order.seed)
+        for index, name in list(named.items()):
+            namesakes = [printable(str(path)) for path in paths_of_name[name.casefold()]]
+            if len(namesakes) > 1:
+                del named[index]
+                why = f"{name}: {' and '.join(namesakes)} have the same id, rename one"
+                rows[index] = _refused(order, name, why, current)
         with ThreadPoolExecutor(max_workers=max(1, order.jobs)) as pool:
             running = Running(judges or starter(order, work))
             waiting = dict(named)
@@ -164,12 +169,37 @@ def _row(order: Order, name: str, path: Path, scratch: Path, current: Environmen
     try:
         return _grade_one(order, name, path, scratch, current, running)
     except SubmissionRefused as refusal:
-        return Row(name, None, str(refusal))
+        return _refused(order, name, str(refusal), current)
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        place = error.filename or (order.out if full else "")  # temporary files lie below --out too
-        where = f": {printable(str(place))}" if place else ""
-        return Row(name, None, f"{name}: cannot be graded ({error.strerror or type(error).__name__}{where})")
+        return _fault(order, name, error)
+
+
+def _refused(order: Order, name: str, why: str, current: Environment) -> Row:
+    """The row of a submission that is not graded, and a report that says so, for the exports read only reports."""
+    folder = order.out / name
+    before = _existing(folder / "report.json")
+    counted = before is not None and not before.error
+    report = GradeReport(
+        kind="official",
+        submission=SubmissionInfo(id=name),
+        environment=current,
+        error=why.removeprefix(f"{name}: "),
+        only=order.only,
+    )
+    try:
+        if counted:
+            write_atomically(folder / BEFORE, (folder / "report.json").read_bytes())
+        write_report(report, folder / "report.json")
+    except OSError as error:
+        return _fault(order, name, error)
+    return Row(name, None, why, displaced=counted)
+
+
+def _fault(order: Order, name: str, error: OSError) -> Row:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    place = error.filename or (order.out if full else "")  # temporary files lie below --out too
+    where = f": {printable(str(place))}" if place else ""
+    return Row(name, None, f"{name}: cannot be graded ({error.strerror or type(error).__name__}{where})")
 
 
 def _grade_one(

@@ -19,6 +19,8 @@ class Row:
     note: str
     fresh: bool = True
     """False when an up-to-date report was there already."""
+    displaced: bool = False
+    """True when it is refused and had a grade from an earlier run, which no longer counts."""
 
     @property
     def graded(self) -> bool:

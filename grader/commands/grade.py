@@ -148,4 +148,7 @@ def _conclude(rows: Sequence[Row], out: Path, level: Level, again: int) -> int:
         # A refusal names the submission itself.
         why = row.note if row.report is None else f"{row.id}: {row.note}"
         print(f"not graded: {printable(why, 2000)}", file=sys.stderr)
+        if row.displaced:
+            earlier = f"{folder}/{row.id}/{cohort.BEFORE}"
+            print(f"{row.id}: its earlier grade no longer counts, and is kept in {earlier}", file=sys.stderr)
     return SOME_NOT_GRADED if missing else 0

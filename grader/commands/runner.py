@@ -61,7 +61,10 @@ def combine(graded: Sequence[Path], timed: Sequence[Path], out: Path) -> int:
         whole = combined(report, times) if times is not None else report
         write_report(whole, out / whole.submission.id / "report.json")
         rows.append(Row(whole.submission.id, whole, note_on(whole)))
-        missing += not is_graded(whole)
+        if not is_graded(whole):
+            missing += 1
+            why = printable(whole.error or "grader error", 200)
+            print(f"not graded: {printable(whole.submission.id, 60)}: {why}", file=sys.stderr)
         if waiting := worth_timing(whole):
             print(f"pending: {printable(whole.submission.id, 60)}: {', '.join(waiting)}", file=sys.stderr)
     write_atomically(out / "summary.csv", summary_csv(rows))
