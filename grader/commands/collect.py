@@ -3,7 +3,7 @@
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
@@ -15,6 +15,9 @@ from grader.intake import SubmissionRefused, submission_id
 from grader.kit import Kit
 from grader.printable import printable
 from grader.refusal import SOME_NOT_GRADED, BadInput
+
+_TIME = "timestamp.txt"
+"""Where nbgrader reads when a submission was handed in."""
 
 
 def run(
@@ -40,12 +43,14 @@ def run(
         for student in students:
             name = folder_name(student)
             there.add(name)
-            if one.what_is_wrong:
-                stays = (course.root / "submitted" / name / assignment).is_dir()
-                kept = "; what was collected before stays" if stays else ""
-                lost.append(f"{name}: {one.what_is_wrong}{kept}")
-            else:
-                print(_place(course, name, assignment, one))
+            files, left_out = _named(one.files, assignment)
+            lost += [f"{name}: {each}" for each in left_out]
+            if files:
+                print(_place(course, name, assignment, files, one.at))
+                continue
+            wrong = one.what_is_wrong or "nothing of it can be collected"
+            stays = (course.root / "submitted" / name / assignment).is_dir()
+            lost.append(f"{name}: {wrong}{'; what was collected before stays' if stays else ''}")
     for line in lost:
         print(line, file=sys.stderr)
     for student in roster:
@@ -90,37 +95,41 @@ def _students(one: Found, owners: dict[str, list[Student]]) -> tuple[list[Studen
     return found[:1], [] if found else [one.keys[0] if one.keys else one.name]
 
 
-def _place(course: Course, student: str, assignment: str, one: Found) -> str:
+def _place(
+    course: Course, student: str, assignment: str, files: Mapping[str, bytes], at: datetime | None
+) -> str:
     """Write the submission, unless a later one is there; a line that says so."""
     target = course.root / "submitted" / student / assignment
     before = submission_time(target) if target.is_dir() else None
-    if before is not None and one.at is not None and one.at < before:
-        return (
-            f"{student}: kept what was handed in {before:%Y-%m-%d %H:%M}, later than {one.at:%Y-%m-%d %H:%M}"
-        )
+    if before is not None and at is not None and at < before:
+        return f"{student}: kept what was handed in {before:%Y-%m-%d %H:%M}, later than {at:%Y-%m-%d %H:%M}"
     again = target.is_dir()
     target.parent.mkdir(parents=True, exist_ok=True)
     building = Path(tempfile.mkdtemp(prefix=".collecting-", dir=target.parent))
     try:
-        for name, content in _named(one.files, assignment).items():
+        for name, content in files.items():
             path = building / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        if one.at is not None:
-            (building / "timestamp.txt").write_text(_stamp(one.at), encoding="ascii")
+        if at is not None:
+            (building / _TIME).write_text(_stamp(at), encoding="ascii")
         building.chmod(0o755)
         shutil.rmtree(target, ignore_errors=True)
         building.rename(target)
     finally:
         shutil.rmtree(building, ignore_errors=True)
-    time = f", handed in {one.at:%Y-%m-%d %H:%M} UTC" if one.at else ""
-    return f"{student}: {len(one.files)} file{'s' * (len(one.files) != 1)}{time}{', again' if again else ''}"
+    time = f", handed in {at:%Y-%m-%d %H:%M} UTC" if at else ""
+    return f"{student}: {len(files)} file{'s' * (len(files) != 1)}{time}{', again' if again else ''}"
 
 
-def _named(files: dict[str, bytes], assignment: str) -> dict[str, bytes]:
-    """Files by safe paths; the only notebook gets the assignment's name, by which nbgrader knows it."""
+def _named(files: Mapping[str, bytes], assignment: str) -> tuple[dict[str, bytes], list[str]]:
+    """Files by safe paths, and what has none; the only notebook gets the assignment's name, by which nbgrader knows it.
+
+    Where one path is a file and a folder, the file is taken: a folder cannot hold both.
+    """
     notebooks = [name for name in files if name.lower().endswith(".ipynb")]
-    named = {}
+    named: dict[str, bytes] = {}
+    left_out = []
     for name, content in files.items():
         path = PurePosixPath(name)
         parts = [part for part in path.parts if part not in ("/", "..", ".")]
@@ -128,7 +137,14 @@ def _named(files: dict[str, bytes], assignment: str) -> dict[str, bytes]:
             parts = [f"{assignment}.ipynb"]
         if parts and all(part.isprintable() and len(part.encode()) < 200 for part in parts):
             named["/".join(parts[-6:])] = content
-    return named
+        else:
+            left_out.append(f"{printable(name, 60)}: not taken, no file can be called so")
+    for name in list(named):
+        above = {str(each) for each in PurePosixPath(name).parents}
+        if clash := next((each for each in above if each in named or each == _TIME), None):
+            del named[name]
+            left_out.append(f"{printable(name, 60)}: not taken, {printable(clash, 60)} is a file there")
+    return named, left_out
 
 
 def _stamp(at: datetime) -> str:

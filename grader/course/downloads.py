@@ -5,8 +5,10 @@ path in an archive decides no place on disk.
 """
 
 import io
+import lzma
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from csv import DictReader
 from dataclasses import dataclass, field
@@ -21,8 +23,22 @@ from specs.schema import SpecError, read_yaml
 
 MAX_FILES = 50_000
 MAX_FILE_BYTES = 32 << 20
+MAX_SUBMISSION_BYTES = 64 << 20
+"""Of what is taken of one submission, unpacked: a zip of 2 MB can hold 2 GB."""
+MAX_SUBMISSION_FILES = 2_000
 _WANTED = (".py", ".ipynb", ".zip")
 _SKIPPED = {"__MACOSX", ".git", ".ipynb_checkpoints", "__pycache__", "venv", ".venv", "node_modules"}
+
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    RuntimeError,  # it has a password; NotImplementedError is one too
+    EOFError,
+    ValueError,
+)
+"""What reading a damaged zip, or a file in one, can raise."""
 
 Files = dict[PurePosixPath, tuple[Callable[[], bytes], datetime | None]]
 """How to read each file of an archive, and when it was written."""
@@ -41,12 +57,28 @@ class Found:
     """True for a group: every key is one person of it."""
     other: list[str] = field(default_factory=list)
     """Names of files that are of no kind that can be graded."""
+    size_bytes: int = 0
+    too_much: str = ""
+    """Why nothing of it is taken, where it holds more than a submission may."""
+
+    def take(self, name: str, content: bytes) -> None:
+        """Take a file, or drop them all where they become too many or too large together."""
+        self.size_bytes += len(content) - len(self.files.get(name, b""))
+        self.files[name] = content
+        if self.size_bytes > MAX_SUBMISSION_BYTES:
+            self.too_much = f"holds more than {MAX_SUBMISSION_BYTES >> 20} MiB"
+        elif len(self.files) > MAX_SUBMISSION_FILES:
+            self.too_much = f"holds more than {MAX_SUBMISSION_FILES:,} notebooks and .py files"
+        if self.too_much:
+            self.files.clear()
 
     @property
     def what_is_wrong(self) -> str:
         """Why there is nothing to grade in it, by the first few of its files; empty where there is something."""
         if self.files:
             return ""
+        if self.too_much:
+            return f"{self.too_much}, nothing of it was taken"
         if not self.other:
             return "no notebook and no .py file was handed in"
         names = [printable(each, 60) for each in self.other[:3]]
@@ -74,7 +106,7 @@ def read_archive(path: Path) -> Files:
         return _bounded(_zipped(path.read_bytes()), path)
     except FileNotFoundError:
         raise BadInput(f"{printable(str(path))}: no such file or folder") from None
-    except (OSError, zipfile.BadZipFile) as error:
+    except _UNREADABLE as error:
         raise BadInput(f"{printable(str(path))}: neither a folder nor a zip ({error})") from None
 
 
@@ -98,9 +130,15 @@ def _zipped(content: bytes) -> Files:
             or _SKIPPED & set(relative.parts)
         ):
             continue
-        at = datetime(*info.date_time, tzinfo=UTC) if info.date_time[0] > 1980 else None
-        found[relative] = (_member(archive, info), at)
+        found[relative] = (_member(archive, info), _written(info))
     return found
+
+
+def _written(info: zipfile.ZipInfo) -> datetime | None:
+    try:
+        return datetime(*info.date_time, tzinfo=UTC) if info.date_time[0] > 1980 else None
+    except ValueError:  # month 0, hour 31: what two fields of bits can hold
+        return None
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], bytes]:
@@ -117,25 +155,31 @@ def _bounded(found: Files, path: Path) -> Files:
     return found
 
 
+def _why(error: Exception) -> str:
+    return "damaged" if isinstance(error, zlib.error | lzma.LZMAError) else type(error).__name__
+
+
 def add_file(found: Found, name: PurePosixPath, content: bytes) -> str:
     """Take a file, or what a zip holds, into a submission; what is wrong with it, in a few words."""
     if len(content) > MAX_FILE_BYTES:
         return f"{name}: larger than {MAX_FILE_BYTES >> 20} MiB"
     if name.suffix.lower() != ".zip":
-        found.files[str(name)] = content
+        found.take(str(name), content)
         return ""
     try:
         inside = _zipped(content)
         for path, (read, _) in inside.items():
+            if found.too_much:
+                break
             if path.suffix.lower() in (".py", ".ipynb"):
                 part = read()
                 if len(part) > MAX_FILE_BYTES:
                     return f"{path}: larger than {MAX_FILE_BYTES >> 20} MiB"
-                found.files[str(path)] = part
+                found.take(str(path), part)
             else:
                 found.other.append(f"{name}/{path}")
-    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError, ValueError) as error:
-        return f"{name}: cannot be read ({type(error).__name__})"
+    except _UNREADABLE as error:
+        return f"{name}: cannot be read ({_why(error)})"
     return ""
 
 
@@ -165,12 +209,13 @@ def canvas(files: Files) -> tuple[list[Found], list[str]]:
 
 
 def gradescope(files: Files) -> tuple[list[Found], list[str]]:
-    """Gradescope's "Export Submissions": `submission_metadata.yml` and a folder a submission, groups included."""
-    places = [path for path in files if path.name == "submission_metadata.yml"]
-    if len(places) != 1:
-        raise BadInput("gradescope: no submission_metadata.yml in it, name the archive of Export Submissions")
-    top = places[0].parent
-    data = _yaml(files[places[0]][0]())
+    """Gradescope's "Export Submissions": `submission_metadata.yml` and a folder a submission, groups included.
+
+    A student may hand in a file of that name, too: the one nearest to the root is Gradescope's.
+    """
+    metadata = _metadata(files)
+    top = metadata.parent
+    data = _yaml(_needed(metadata, files[metadata][0]))
     found: dict[str, Found] = {}
     for name, entry in data.items():
         if not isinstance(entry, Mapping):
@@ -191,6 +236,28 @@ def gradescope(files: Files) -> tuple[list[Found], list[str]]:
         if owner is not None:
             strange += _take(owner, PurePosixPath(*relative.parts[1:]), read)
     return list(found.values()), strange
+
+
+def _metadata(files: Files) -> PurePosixPath:
+    places = sorted(
+        (path for path in files if path.name == "submission_metadata.yml"), key=lambda path: len(path.parts)
+    )
+    if not places:
+        raise BadInput("gradescope: no submission_metadata.yml in it, name the archive of Export Submissions")
+    if len(places) > 1 and len(places[0].parts) == len(places[1].parts):
+        first, second = (printable(str(each), 60) for each in places[:2])
+        raise BadInput(f"gradescope: {first} and {second}: two exports, name one at a time")
+    return places[0]
+
+
+def _needed(path: PurePosixPath, read: Callable[[], bytes]) -> bytes:
+    """The platform's own table, without which nothing can be collected."""
+    try:
+        return read()
+    except _UNREADABLE as error:
+        raise BadInput(
+            f"{printable(path.name, 60)}: cannot be read ({_why(error)}), download it again"
+        ) from None
 
 
 def _yaml(content: bytes) -> dict[str, Any]:
@@ -228,7 +295,7 @@ def classroom(files: Files) -> tuple[list[Found], list[str]]:
     table: dict[str, tuple[str, datetime | None]] = {}
     for path, (read, _) in files.items():
         if len(path.parts) == 1 and path.suffix.lower() == ".csv":
-            for row in DictReader(io.StringIO(read().decode("utf-8-sig", "replace"))):
+            for row in DictReader(io.StringIO(_needed(path, read).decode("utf-8-sig", "replace"))):
                 login = (row.get("github_username") or "").strip()
                 stamp = (row.get("submission_timestamp") or "").strip()
                 if login:
@@ -275,10 +342,12 @@ def _take(found: Found, name: PurePosixPath, read: Callable[[], bytes]) -> Itera
         if not name.name.startswith("."):
             found.other.append(str(name))
         return
+    if found.too_much:
+        return
     try:
         problem = add_file(found, name, read())
-    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as error:
-        problem = f"{name}: cannot be read ({type(error).__name__})"
+    except _UNREADABLE as error:
+        problem = f"{name}: cannot be read ({_why(error)})"
     if problem:
         yield f"{found.name}: {problem}"
 
