@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.attempts import for_staff
 from grader.exports.plain import cell
-from grader.report import GradeReport, Outcome
+from grader.report import GradeReport, Outcome, SubmissionInfo
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ def note_on(report: GradeReport) -> str:
     """What an instructor should see at a glance: why there is no grade, or what died, or that nothing was done."""
     if report.error:
         return report.error
+    left_out = _left_out(report.submission)
     counts: dict[str, int] = {}
     for exercise in report.exercises:
         outcome = exercise.outcome.value
@@ -43,17 +44,24 @@ def note_on(report: GradeReport) -> str:
         if outcome in ("crashed", "timed_out", "integrity", "grader_error", "not_graded_yet"):
             counts[outcome] = counts.get(outcome, 0) + 1
     if all(exercise.outcome == "todo" for exercise in report.exercises):
-        return "untouched"
+        return "; ".join(["untouched", *left_out])
     notes = [f"{name.replace('_', ' ')} in {count}" for name, count in counts.items()]
     undecided = for_staff(report)
     if undecided:
         notes.append(f"for staff, no verdict on speed in all attempts: {', '.join(undecided)}")
-    # Of what was left out only that which may be the file that is missing.
-    missing = [name.casefold() for name in report.submission.missing]
-    notes += [note for note in report.submission.notes if any(name in note.casefold() for name in missing)][
-        :1
-    ]
-    return "; ".join(notes)
+    return "; ".join([*notes, *left_out])
+
+
+def _left_out(submission: SubmissionInfo) -> list[str]:
+    """The note, if any, on a file that may be the one that is missing, or that was edited in its place."""
+    missing = [name.casefold() for name in submission.missing]
+    beside = [f", {name} is there too" for name in submission.files]
+    found = (
+        note
+        for note in submission.notes
+        if any(name in note.casefold() for name in missing) or note.endswith(tuple(beside))
+    )
+    return list(found)[:1]
 
 
 def summary_csv(rows: Sequence[Row]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from grader.intake.layout import Layout, Parts, editable_paths, folded
+from grader.intake.lookalikes import beside_the_graded
 from grader.intake.tree import MAX_DEPTH, MAX_FILE_BYTES, Entry, SubmissionRefused, Tree
 from grader.printable import printable
 
@@ -90,6 +91,9 @@ def choose(
             continue
         taken.append((path, entry))
         total_bytes += entry.size_bytes
+    graded = {path for path, _ in taken if path in wanted}
+    for name, text in beside_the_graded(tree, layout, graded):
+        notes[name] = _Note(0, text)
     _refuse_clashes(tree, (path for path, _ in taken))
     if layout.moved:
         moved = ", ".join(f"{assignment}/{name}" for name, assignment in sorted(layout.moved.items()))
