@@ -1,10 +1,15 @@
 """Names the files that look like one that is graded and are not, which a student may have edited in its place."""
 
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 
 from grader.intake.layout import Layout, Parts
 from grader.intake.tree import Tree
 from grader.printable import printable
+
+# What browsers, mail programs, editors and file managers make of a name.
+_COPIED = r"(?:[ _-]*(?:\(\d+\)|\bcopy\b|\bkopie\b)|[ _-]+\d+)*"
+_ENDING = r"(?:\.py)?(?:\.(?:py|ipynb|txt|bak|orig|rtf|docx|download))?"
 
 
 def beside_the_graded(tree: Tree, layout: Layout, graded: Collection[Parts]) -> Iterator[tuple[str, str]]:
@@ -20,3 +25,21 @@ def beside_the_graded(tree: Tree, layout: Layout, graded: Collection[Parts]) -> 
             if parts in there:
                 shown = printable("/".join(parts))
                 yield shown, f"{shown}: not graded, {'/'.join(path)} is there too"
+
+
+def near_misses(tree: Tree, layout: Layout, missing: Iterable[Parts]) -> Iterator[tuple[str, str]]:
+    """(path, note) of each file that has the name of a missing one but for what was added to it.
+
+    Args:
+        missing: staged paths; looked at is what lies where they would, or at the root.
+    """
+    places = [(path, printable("/".join(path))) for each in tree.entries if (path := layout.staged(each))]
+    for wanted in sorted(missing):
+        stem = re.escape(wanted[-1].removesuffix(".py"))
+        near = re.compile(rf"(?:copy of )?{stem}{_COPIED}{_ENDING}", re.IGNORECASE)
+        for path, shown in places:
+            if path == wanted or path[:-1] not in (wanted[:-1], ()) or not near.fullmatch(path[-1]):
+                continue
+            is_notebook = path[-1].casefold().endswith(".ipynb")
+            remedy = "hand in its code in a file of that name" if is_notebook else "rename it"
+            yield shown, f"{shown}: is not {'/'.join(wanted)}, which is missing: {remedy}"

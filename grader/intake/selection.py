@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from grader.intake.layout import Layout, Parts, editable_paths, folded
-from grader.intake.lookalikes import beside_the_graded
+from grader.intake.lookalikes import beside_the_graded, near_misses
 from grader.intake.tree import MAX_DEPTH, MAX_FILE_BYTES, Entry, SubmissionRefused, Tree
 from grader.printable import printable
 
@@ -94,6 +94,9 @@ def choose(
     graded = {path for path, _ in taken if path in wanted}
     for name, text in beside_the_graded(tree, layout, graded):
         notes[name] = _Note(0, text)
+    for name, text in near_misses(tree, layout, wanted - {path for path, _ in candidates}):
+        if name not in notes or notes[name].weight:  # a link, say, has its reason
+            notes[name] = _Note(0, text)
     _refuse_clashes(tree, (path for path, _ in taken))
     if layout.moved:
         moved = ", ".join(f"{assignment}/{name}" for name, assignment in sorted(layout.moved.items()))

@@ -24,10 +24,60 @@ def test_an_edited_file_outside_of_its_folder_is_named_where_a_stub_is_inside(
     assert result.notes == (f"{edited}: not graded, memory/state.py is there too",)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "memory/state (1).py",
+        "memory/state(2).py",
+        "memory/state-1.py",
+        "memory/state_2.py",
+        "memory/state copy.py",
+        "memory/state - Kopie.py",
+        "memory/Copy of state.py",
+        "memory/state.py.txt",
+        "memory/state.txt",
+        "memory/state.py.bak",
+        "memory/state",
+        "state.py",
+    ],
+)
+def test_a_name_that_is_nearly_the_missing_file_s_is_named_and_not_taken(tmp_path: Path, name: str) -> None:
+    result = staged(tmp_path, {"memory/parameters.py": b"", name: b"x = 1\n"})
+    assert "memory/state.py" in result.missing
+    assert result.notes == (f"{name}: is not memory/state.py, which is missing: rename it",)
+
+
+def test_a_notebook_in_a_file_s_place_is_told_what_is_wanted(tmp_path: Path) -> None:
+    result = staged(tmp_path, {"memory/state.py": b"", "memory/parameters.ipynb": b"{}"})
+    said = "is not memory/parameters.py, which is missing: hand in its code in a file of that name"
+    assert result.notes == (f"memory/parameters.ipynb: {said}",)
+
+
+@pytest.mark.parametrize(
+    "name", ["memory/state_space.py", "memory/mystate.py", "memory/states.py", "other/state.py"]
+)
+def test_a_helper_s_own_name_is_no_near_miss(tmp_path: Path, name: str) -> None:
+    assert staged(tmp_path, {"memory/parameters.py": b"", name: b""}).notes == ()
+
+
+def test_beside_the_file_itself_a_copy_of_it_is_no_near_miss(tmp_path: Path) -> None:
+    assert staged(tmp_path, {**BOTH, "memory/state (1).py": b"", "memory/state.py.txt": b""}).notes == ()
+
+
 def test_the_only_file_of_a_name_is_no_lookalike(tmp_path: Path) -> None:
     assert staged(tmp_path, BOTH).notes == ()
     flat = staged(tmp_path / "flat", {"state.py": b"", "helper.py": b""})
     assert flat.notes == ("no assignment folder: files taken as memory/state.py",)
+
+
+def test_the_cohort_s_table_names_a_near_miss(tmp_path: Path) -> None:
+    info = staged(tmp_path, {"memory/state.py": b"", "memory/parameters (1).py": b""})
+    graded = report("alice", exercise("memory.parameter_count", 0, 10, outcome=Outcome.TODO))
+    submission = graded.submission.model_copy(update={"missing": info.missing, "notes": info.notes})
+    note = note_on(graded.model_copy(update={"submission": submission}))
+    assert note.startswith(
+        "untouched; memory/parameters (1).py: is not memory/parameters.py, which is missing"
+    )
 
 
 def test_the_cohort_s_table_says_so_beside_untouched(tmp_path: Path) -> None:
