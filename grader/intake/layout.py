@@ -118,12 +118,15 @@ def _flat(tree: Tree, root: Parts, owners: Mapping[str, Sequence[str]]) -> Layou
 
 def _ambiguous(tree: Tree, roots: Sequence[Parts]) -> SubmissionRefused:
     first, second = (printable("/".join(root), limit=60) or "its root" for root in roots[:2])
-    if () not in roots and len({root[:-1] for root in roots}) == 1:
+    siblings = () not in roots and len({root[:-1] for root in roots}) == 1
+    # Some students wrap their folder once more, so that not all are equally deep.
+    folders = roots if siblings else sorted({root[:1] for root in roots})
+    if siblings or (() not in roots and len(folders) > 1):
         others = ", ..." if len(roots) > 2 else ""
-        folder = "/".join((tree.shown, *(printable(part, limit=60) for part in roots[0][:-1])))
+        folder = "/".join((tree.shown, *(printable(part, limit=60) for part in folders[0][:-1])))
         remedy = "unpack it and pass its folders" if tree.is_archive else f"pass its folders, e.g. {folder}/*"
         return SubmissionRefused(
-            f"{tree.shown}: holds {len(roots)} submissions, not one ({first}, {second}{others}): {remedy}"
+            f"{tree.shown}: holds {len(folders)} submissions, not one ({first}, {second}{others}): {remedy}"
         )
     more = f" and {len(roots) - 2} more" if len(roots) > 2 else ""
     return SubmissionRefused(

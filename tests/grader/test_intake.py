@@ -86,14 +86,21 @@ def test_copies_in_environments_caches_and_dot_folders_are_not_other_places(tmp_
 def test_two_places_are_refused_and_both_named(tmp_path: Path) -> None:
     line = refusal(tmp_path, write(tmp_path / "a", {"memory/state.py": b"", "old/memory/state.py": b""}))
     assert "more than one place (its root, old)" in line
-    line = refusal(tmp_path, write(tmp_path / "b", {"x/memory/state.py": b"", "y/z/memory/state.py": b""}))
-    assert "more than one place (x, y/z)" in line
+    line = refusal(tmp_path, write(tmp_path / "b", {"x/memory/state.py": b"", "x/z/memory/state.py": b""}))
+    assert "more than one place (x, x/z)" in line
 
 
 def test_a_folder_of_submissions_says_to_pass_its_folders(tmp_path: Path) -> None:
     cohort = write(tmp_path / "cohort", {f"student{n:02}/memory/state.py": b"" for n in range(12)})
     line = refusal(tmp_path, cohort)
     assert "holds 12 submissions, not one (student00, student01, ...)" in line
+    assert line.endswith("cohort/*")
+
+
+def test_a_folder_of_submissions_says_so_where_some_are_wrapped_once_more(tmp_path: Path) -> None:
+    files = {"ada/memory/state.py": b"", "bob/bob-hw/memory/state.py": b"", "bob/old/memory/state.py": b""}
+    line = refusal(tmp_path, write(tmp_path / "cohort", files))
+    assert "holds 2 submissions, not one (ada, bob/bob-hw, ...)" in line
     assert line.endswith("cohort/*")
 
 
