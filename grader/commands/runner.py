@@ -11,12 +11,12 @@ from grader.intake import SubmissionRefused, submission_id
 from grader.printable import printable, printable_path
 from grader.refusal import SOME_NOT_GRADED, BadInput
 from grader.report import write_atomically, write_report
-from grader.runners.stages import combined, paired, worth_timing
+from grader.runners.stages import combined, paired, why_not_timed, worth_timing
 from grader.summary import Row, note_on, summary_csv
 
 
 def plausible(places: Sequence[Path], submissions: Path | None) -> int:
-    """Print the submissions that are worth GPU minutes, one a line; how many are not, on stderr.
+    """Print the submissions that are worth GPU minutes, one a line; on stderr why others are not.
 
     Args:
         submissions: the folder that they lie in: prints their paths there, else their ids.
@@ -25,6 +25,10 @@ def plausible(places: Sequence[Path], submissions: Path | None) -> int:
     worth = [report.submission.id for report in reports if worth_timing(report)]
     for each in _paths(submissions, worth) if submissions is not None else worth:
         print(each)
+    for report in reports:
+        if why := why_not_timed(report):
+            who = printable(report.submission.id, 60)
+            print(f"not worth timing: {who}: {printable(why, 200)}", file=sys.stderr)
     print(f"{len(worth)} of {len(reports)} submissions are worth timing", file=sys.stderr)
     return 0
 

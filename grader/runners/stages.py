@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from grader.printable import printable
 from grader.refusal import BadInput
 from grader.report import ExerciseResult, GradeReport, Outcome
+from grader.table import WORDS
 from specs.assignment import assignments
 
 _MUST_AGREE = ("isolation", "kit_version", "kit_sha256", "seed_id")
@@ -34,6 +35,33 @@ def worth_timing(report: GradeReport) -> tuple[str, ...]:
         and found[name].pending_points > 0
         and all(each in found and found[each].outcome is Outcome.PASSED for each in needed)
     )
+
+
+def why_not_timed(report: GradeReport) -> str:
+    """Of a submission that is not worth timing the reason, in few words; empty for one that is."""
+    if worth_timing(report):
+        return ""
+    if report.error:
+        return f"not graded: {report.error}"
+    found = {each.id: each for each in report.exercises}
+    reasons = [
+        _why_not(name, found[name], [(each, found.get(each)) for each in needed])
+        for name, needed in timed_exercises().items()
+        if name in found
+    ]
+    return "; ".join(reasons) or "nothing to time in its report"
+
+
+def _why_not(name: str, timed: ExerciseResult, needed: Sequence[tuple[str, ExerciseResult | None]]) -> str:
+    if not timed.pending_points:
+        has_time = timed.outcome is Outcome.PASSED or any(check.timing for check in timed.checks)
+        said = "already has its time" if has_time else "has nothing pending"
+        return f"{name} {said} ({WORDS[timed.outcome][0]})"
+    other, result = next(each for each in needed if each[1] is None or each[1].outcome is not Outcome.PASSED)
+    if result is None or result.outcome is Outcome.GRADER_ERROR:
+        return f"{other} was not graded"
+    said = "is pending" if result.outcome.pending else "is not right"
+    return f"{other} {said} ({WORDS[result.outcome][0]})"
 
 
 def combined(graded: GradeReport, timed: GradeReport) -> GradeReport:

@@ -8,7 +8,7 @@ import pytest
 from grader.cli import main
 from grader.refusal import BadInput
 from grader.report import Outcome, read_report
-from grader.runners.stages import combined, timed_exercises, worth_timing
+from grader.runners.stages import combined, timed_exercises, why_not_timed, worth_timing
 from tests.runners.staged import NEEDED, TIMED, folder, graded, submissions, timed
 
 
@@ -32,22 +32,34 @@ def test_the_timed_exercise_of_the_course_waits_for_those_that_its_spec_names():
 
 def test_a_right_kernel_whose_speed_is_pending_is_worth_gpu_minutes():
     assert worth_timing(graded()) == (TIMED,)
+    assert why_not_timed(graded()) == ""
     assert worth_timing(graded(timed=Outcome.INCONCLUSIVE)) == (TIMED,)
 
 
 @pytest.mark.parametrize(
-    "report",
+    ("report", "why"),
     [
-        graded(right=False),
-        graded(timed=Outcome.PASSED),
-        graded(timed=Outcome.INTEGRITY),
-        graded().model_copy(update={"error": "the judge ended early"}),
-        graded().model_copy(update={"exercises": graded().exercises[1:]}),
+        (graded(right=False), "flash_attention.efficiency is not right (failed)"),
+        (graded(timed=Outcome.PASSED), f"{TIMED} already has its time (passed)"),
+        (graded(timed=Outcome.INTEGRITY), f"{TIMED} has nothing pending (integrity)"),
+        (
+            graded().model_copy(update={"error": "the judge ended early"}),
+            "not graded: the judge ended early",
+        ),
+        (
+            graded().model_copy(update={"exercises": graded().exercises[1:]}),
+            "flash_attention.efficiency was not graded",
+        ),
+        (
+            graded().model_copy(update={"exercises": graded().exercises[:2]}),
+            "nothing to time in its report",
+        ),
     ],
-    ids=["wrong", "timed already", "tampered", "not graded", "a needed one not graded"],
+    ids=["wrong", "timed already", "tampered", "not graded", "a needed one not graded", "not asked for"],
 )
-def test_nobody_else_is(report):
+def test_nobody_else_is(report, why):
     assert worth_timing(report) == ()
+    assert why_not_timed(report) == why
 
 
 def test_both_stages_make_one_report():
@@ -97,7 +109,10 @@ def test_plausible_prints_ids_or_paths_and_nothing_else(grader, tmp_path):
     grades = folder(tmp_path / "grades", graded("ada"), graded("bo b"), graded("carl", right=False))
     code, out, err = grader("plausible", grades)
     assert (code, out) == (0, "ada\nbo b\n")
-    assert "2 of 3" in err
+    assert err.splitlines() == [
+        "not worth timing: carl: flash_attention.efficiency is not right (failed)",
+        "2 of 3 submissions are worth timing",
+    ]
     there = submissions(tmp_path / "in", **{"ada": "", "bo b": "", "carl": "", "dora": ""})
     code, out, _ = grader("plausible", grades, "--submissions", there)
     assert out.splitlines() == [str(there / "ada"), str(there / "bo b")]
