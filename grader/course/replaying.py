@@ -75,6 +75,12 @@ def entry(place: Path) -> tuple[Course, Grading]:
     if (entries := sorted(each.parent.name for each in folder.glob("[0-9]*/attempt.json")))[:1]:
         raise BadInput(f"{printable(str(place))}: which attempt? there are {', '.join(entries)}")
     if len(folder.parts) < 5 or folder.parents[2].name != FOLDER:
+        if (folder / "report.json").is_file():
+            report = place if place.is_file() else place / "report.json"
+            raise BadInput(
+                f"{printable(str(place))}: no entry of a ledger; what each check of this report found is in "
+                f"{printable(str(report))}, and grader grade --gradebook makes a ledger"
+            )
         raise BadInput(
             f"{printable(str(place))}: no entry of a ledger, name COURSE_DIR/ledger/<assignment>/<student>/<number>"
         )
