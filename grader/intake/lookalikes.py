@@ -8,18 +8,26 @@ from grader.intake.tree import Tree
 from grader.printable import printable
 
 # What browsers, mail programs, editors and file managers make of a name.
-_COPIED = r"(?:[ _-]*(?:\(\d+\)|\bcopy\b|\bkopie\b)|[ _-]+\d+)*"
+_COPY = r"[ _-]*\(\d+\)|[ _-]+(?:copy|kopie)(?![a-z])"
+_COPIED = rf"(?:{_COPY}|[ _-]+\d+)*"
 _ENDING = r"(?:\.py)?(?:\.(?:py|ipynb|txt|bak|orig|rtf|docx|download))?"
 
 
 def beside_the_graded(tree: Tree, layout: Layout, graded: Collection[Parts]) -> Iterator[tuple[str, str]]:
-    """(path, note) of each file with a graded one's name that lies where its assignment's folder does, or further out.
+    """(path, note) of each file that has a graded one's name and lies outside of its folder, or is a copy beside it.
 
     Args:
         graded: staged paths; in a flat layout that place is the graded file's own.
     """
     there = {entry.parts for entry in tree.entries if not layout.moved}
+    staged = {path: printable("/".join(path)) for each in tree.entries if (path := layout.staged(each))}
     for path in sorted(graded):
+        stem = re.escape(path[-1].removesuffix(".py"))
+        # A name with a number alone, ring_2.py, is a helper's as likely.
+        copy = re.compile(rf"copy of {stem}\.py|{stem}(?:{_COPY})+\.py|{stem}\.py\.txt", re.IGNORECASE)
+        for other, shown in staged.items():
+            if other[:-1] == path[:-1] and copy.fullmatch(other[-1]):
+                yield shown, f"{shown}: not graded, {'/'.join(path)} is there too"
         for depth in range(len(layout.root) + 1):
             parts = (*layout.root[:depth], *path[1:])
             if parts in there:

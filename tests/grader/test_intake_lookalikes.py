@@ -32,6 +32,7 @@ def test_an_edited_file_outside_of_its_folder_is_named_where_a_stub_is_inside(
         "memory/state-1.py",
         "memory/state_2.py",
         "memory/state copy.py",
+        "memory/state_copy.py",
         "memory/state - Kopie.py",
         "memory/Copy of state.py",
         "memory/state.py.txt",
@@ -60,8 +61,15 @@ def test_a_helper_s_own_name_is_no_near_miss(tmp_path: Path, name: str) -> None:
     assert staged(tmp_path, {"memory/parameters.py": b"", name: b""}).notes == ()
 
 
-def test_beside_the_file_itself_a_copy_of_it_is_no_near_miss(tmp_path: Path) -> None:
-    assert staged(tmp_path, {**BOTH, "memory/state (1).py": b"", "memory/state.py.txt": b""}).notes == ()
+@pytest.mark.parametrize("name", ["state (1).py", "state - Copy.py", "Copy of state.py", "state.py.txt"])
+def test_a_copy_beside_the_graded_file_is_named(tmp_path: Path, name: str) -> None:
+    result = staged(tmp_path, {**BOTH, f"memory/{name}": b"x = 1\n"})
+    assert result.notes == (f"memory/{name}: not graded, memory/state.py is there too",)
+
+
+@pytest.mark.parametrize("name", ["state_2.py", "state.ipynb", "state.txt", "state_copying.py"])
+def test_what_is_a_helper_or_a_draft_as_likely_is_no_copy(tmp_path: Path, name: str) -> None:
+    assert staged(tmp_path, {**BOTH, f"memory/{name}": b""}).notes == ()
 
 
 def test_the_only_file_of_a_name_is_no_lookalike(tmp_path: Path) -> None:
