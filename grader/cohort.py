@@ -24,7 +24,7 @@ from grader.clock.verdict import TimingVerdict
 from grader.intake import StagedSubmission, SubmissionRefused, stage, submission_id
 from grader.judge_processes import Starter
 from grader.judges import Order, Running, run_judge, starter
-from grader.printable import printable
+from grader.printable import printable, printable_path
 from grader.report import (
     Environment,
     GradeReport,
@@ -169,13 +169,16 @@ def _row(order: Order, name: str, path: Path, scratch: Path, current: Environmen
     try:
         return _grade_one(order, name, path, scratch, current, running)
     except SubmissionRefused as refusal:
-        return _refused(order, name, str(refusal), current)
+        return _refused(order, name, str(refusal), current, path)
     except OSError as error:
         return _fault(order, name, error)
 
 
-def _refused(order: Order, name: str, why: str, current: Environment) -> Row:
-    """The row of a submission that is not graded, and a report that says so, for the exports read only reports."""
+def _refused(order: Order, name: str, why: str, current: Environment, path: Path | None = None) -> Row:
+    """The row of a submission that is not graded, and a report that says so, for the exports read only reports.
+
+    Students read the report's reason: of `path` it has the name and not where it lies.
+    """
     folder = order.out / name
     before = _existing(folder / "report.json")
     counted = before is not None and not before.error
@@ -183,7 +186,9 @@ def _refused(order: Order, name: str, why: str, current: Environment) -> Row:
         kind="official",
         submission=SubmissionInfo(id=name),
         environment=current,
-        error=why.removeprefix(f"{name}: "),
+        error=(why.replace(printable_path(path), printable(path.name)) if path else why).removeprefix(
+            f"{name}: "
+        ),
         only=order.only,
     )
     try:

@@ -44,7 +44,8 @@ echo "isolation level: $level"
 "$grader" grade "$work/submission" --out "$work/reports" --isolation "$level"
 "$grader" export gradescope "$work/reports/submission/report.json" --out "$root/results/results.json"
 code=$?
-[ -s "$root/results/results.json" ] || exit 1
+# Without a score Gradescope adds up those of the tests, and of no tests at all that is 0.
+grep -qs '^ "score":' "$root/results/results.json" || { rm -f "$root/results/results.json"; exit 1; }
 exit $(( code == 3 ? 0 : code ))
 """
 
