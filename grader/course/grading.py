@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import hashlib
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,8 +21,8 @@ from grader.graded_again import is_graded_again, reports_before
 from grader.intake import SubmissionRefused, stage, submission_id
 from grader.judges import Order
 from grader.kit import Kit, find_kit
+from grader.notebooks.apart import NotebookUnread, files_of_notebook
 from grader.notebooks.checking import files_of, write_files
-from grader.notebooks.modules import modules, read
 from grader.printable import printable
 from grader.refusal import BadInput
 from grader.report import Environment, GradeReport, Outcome, SubmissionInfo
@@ -116,7 +117,10 @@ def grade_notebook(course: Course, name: str, student: str, nb: Any) -> Grading:
     at = submission_time(course.root / "submitted" / student / name)
     with tempfile.TemporaryDirectory(prefix="rooflab-course-") as folder:
         prepared = Path(folder) / safe_student(student)
-        write_notebook_files(course, name, nb, prepared)
+        try:
+            write_notebook_files(course, name, json.dumps(nb).encode(), prepared)
+        except NotebookUnread as unread:
+            raise BadInput(f"{student}: {printable(str(unread), 200)}") from None
         made = _made_already(course, name, student, prepared, at)
         if made is not None:
             return made
@@ -159,22 +163,15 @@ def _environment_of(kit: Kit, isolation: str, seed: bytes) -> Environment:
 
 
 def write_notebook_files(
-    course: Course, name: str, nb: Any, into: Path, locked: Mapping[str, str] | None = None
+    course: Course, name: str, notebook: bytes, into: Path, locked: Mapping[str, str] | None = None
 ) -> None:
     """The assignment's files out of a notebook's code cells; an empty one where no cell answers anything.
 
-    `locked` are the sources of the cells that students cannot edit, by id: as nbgrader does it, they stand in for
-    what is in the notebook.
+    Raises:
+        NotebookUnread: see `files_of_notebook`, which has `locked` too.
     """
     spec = course.kit.available()[name]
-    last = {
-        cell.metadata.get("nbgrader", {}).get("grade_id"): index for index, cell in enumerate(nb.cells)
-    }  # of two cells with one id the first is a copy
-    sources = {last[key]: source for key, source in (locked or {}).items() if key in last}
-    cells = [
-        sources.get(index, cell.source) for index, cell in enumerate(nb.cells) if cell.cell_type == "code"
-    ]
-    texts = modules(read(cells), files_of(spec))
+    texts = files_of_notebook(notebook, files_of(spec), locked)
     write_files(into / name, texts or {spec.files[0]: ""})
 
 
@@ -187,8 +184,6 @@ def grade_items(
     locked: Mapping[str, str] | None = None,
 ) -> list[Graded]:
     """Grade submissions of one assignment side by side, notebooks included; `locked` as in write_notebook_files."""
-    import nbformat
-
     lost, prepared = [], []
     with tempfile.TemporaryDirectory(prefix="rooflab-course-") as folder:
         for item in (replace(item, came_as=_came_as(item)) for item in items):
@@ -201,15 +196,14 @@ def grade_items(
             try:
                 if item.source == "notebook":
                     if item.path.stat().st_size > MAX_NOTEBOOK_BYTES:
-                        raise ValueError(f"larger than {MAX_NOTEBOOK_BYTES >> 20} MiB")
-                    nb = nbformat.read(item.path, as_version=4)
-                    write_notebook_files(course, name, nb, place, locked)
+                        raise NotebookUnread(f"not a notebook (larger than {MAX_NOTEBOOK_BYTES >> 20} MiB)")
+                    write_notebook_files(course, name, item.path.read_bytes(), place, locked)
                 else:
                     place = place.with_name(place.name + (".zip" if item.path.is_file() else ""))
                     place.symlink_to(item.path.resolve())
-            except Exception as error:  # a notebook is what a student sent: it may be anything
-                said = printable(str(error).replace(f"{folder}/", ""), 120)
-                lost.append(_not_gradable(course, name, item, f"not a notebook ({said})"))
+            except (OSError, NotebookUnread) as error:
+                said = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else str(error)
+                lost.append(_not_gradable(course, name, item, printable(said, 200)))
                 continue
             prepared.append(replace(item, path=place))
         graded = grade_prepared(course, name, prepared, jobs, on_row)

@@ -3,17 +3,28 @@
 A notebook holds experiments beside the answers: a plot, a loop that was stopped by hand, a line that raised. A file
 takes from all cells those statements alone that its functions need by name, and what these need in turn; magics and
 bare calls are left out. So an experiment can neither break nor slow an answer, and a kernel has a source to compile.
+
+Standard library only, and IPython for cells with magics: `apart` starts this file as a script.
 """
 
 import ast
+import contextlib
+import io
+import json
 import re
 import symtable
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 MAX_CELL_CHARACTERS = 200_000
+MAX_MAGICS_TIMES_CHARACTERS = (
+    500_000  # IPython reads the whole cell again for each magic: 2 to 3 us a character
+)
 
 _RUN_AS_CELLS = ("%%time", "%%capture", "%%prun")  # the rest of the cell is code of the notebook
+_MAGIC = re.compile(r"^[ \t]*[%!?,;/]|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
 _DEFINED = re.compile(r"^(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
 _NOT_FOR_FILES = ("grader", "IPython", "google")  # there in a notebook, and not where a submission is graded
 
@@ -104,8 +115,19 @@ def statements(cell: str) -> list[Statement] | Broken:
     if len(cell) > MAX_CELL_CHARACTERS:
         return Broken(frozenset(), "")
     names = frozenset(_DEFINED.findall(cell))
+    cell = _without_cell_magic(cell)
     try:
-        text = _plain(cell)
+        try:
+            return list(_kept(cell, ast.parse(cell)))
+        except SyntaxError:
+            if not re.search(r"[%!?]", cell):
+                raise
+        magics = len(_MAGIC.findall(cell))
+        if magics * len(cell) > MAX_MAGICS_TIMES_CHARACTERS:
+            return Broken(
+                names, f"{magics} magics in a cell of {len(cell)} characters: give them cells of their own"
+            )
+        text = _without_magics(cell)
         return list(_kept(text, ast.parse(text)))
     except SyntaxError as error:
         where = f", line {error.lineno} of its cell" if error.lineno else ""
@@ -115,15 +137,15 @@ def statements(cell: str) -> list[Statement] | Broken:
         return Broken(names, f"cannot be read ({type(error).__name__})")
 
 
-def _plain(cell: str) -> str:
-    """The cell without magics: IPython turns them into calls, which are no part of a file."""
+def _without_cell_magic(cell: str) -> str:
     first, _, rest = cell.lstrip().partition("\n")
     if first.startswith(_RUN_AS_CELLS):
-        cell = rest
-    elif first.startswith("%%"):
-        return ""
-    if not re.search(r"[%!?]", cell):
-        return cell
+        return rest
+    return "" if first.startswith("%%") else cell
+
+
+def _without_magics(cell: str) -> str:
+    """IPython turns them into calls, which are no part of a file."""
     from IPython.core.inputtransformer2 import TransformerManager
 
     text: str = TransformerManager().transform_cell(cell)
@@ -131,9 +153,10 @@ def _plain(cell: str) -> str:
 
 
 def _kept(text: str, tree: ast.Module) -> Iterator[Statement]:
-    lines = text.splitlines(keepends=True)
+    # Python's own line ends and no others; columns count the bytes of UTF-8.
+    lines = [line.encode() for line in io.StringIO(text, newline="")]
     for node in tree.body:
-        source = _source(text, lines, node)
+        source = _source(lines, node)
         gives = frozenset(_given(node))
         if isinstance(node, ast.Import | ast.ImportFrom):
             if not getattr(node, "level", 0) and _first_package(node) not in _NOT_FOR_FILES:
@@ -191,12 +214,17 @@ def _root(node: ast.expr) -> Iterator[str]:
         yield node.id
 
 
-def _source(text: str, lines: Sequence[str], node: ast.stmt) -> str:
+def _source(lines: Sequence[bytes], node: ast.stmt) -> str:
+    last = node.end_lineno or node.lineno
     decorators = getattr(node, "decorator_list", [])
     if decorators:
         first = min(each.lineno for each in decorators)
-        return "".join(lines[first - 1 : node.end_lineno]).rstrip()
-    return ast.get_source_segment(text, node) or ""
+        return b"".join(lines[first - 1 : last]).decode().rstrip()
+    if last == node.lineno:
+        return lines[last - 1][node.col_offset : node.end_col_offset].decode()
+    between = lines[node.lineno : last - 1]
+    parts = (lines[node.lineno - 1][node.col_offset :], *between, lines[last - 1][: node.end_col_offset])
+    return b"".join(parts).decode()
 
 
 def _first_and_last(found: Sequence[Statement]) -> list[Statement]:
@@ -210,15 +238,67 @@ def _first_and_last(found: Sequence[Statement]) -> list[Statement]:
 
 def _needed(found: Sequence[Statement], functions: Iterable[str]) -> list[Statement]:
     """The statements that give one of the functions, or a name that one of those that are kept takes."""
-    names = set(functions)
+    givers: dict[str, list[int]] = {}
+    for index, each in enumerate(found):
+        for name in each.gives:
+            givers.setdefault(name, []).append(index)
     kept: set[int] = set()
-    grown = True
-    while grown:
-        grown = False
-        for index, each in enumerate(found):
-            # `from x import *` may give anything.
-            if index not in kept and (each.gives & names or "*" in each.gives):
+    pending = [*functions, "*"]  # `from x import *` may give anything
+    while pending:
+        for index in givers.pop(pending.pop(), ()):
+            if index not in kept:
                 kept.add(index)
-                names |= each.takes
-                grown = True
-    return [each for index, each in enumerate(found) if index in kept]
+                pending += found[index].takes
+    return [found[index] for index in sorted(kept)]
+
+
+def code_cells(nb: Mapping[str, Any], locked: Mapping[str, str]) -> list[str]:
+    """The sources of a notebook's code cells.
+
+    `locked` are the sources of the cells that students cannot edit, by id: as nbgrader does it, they stand in for
+    what is in the notebook.
+    """
+    cells = nb["cells"]
+    last = {
+        cell.get("metadata", {}).get("nbgrader", {}).get("grade_id"): index
+        for index, cell in enumerate(cells)
+    }  # of two cells with one id the first is a copy
+    sources = {last[key]: source for key, source in locked.items() if key in last}
+    found = []
+    for index, cell in enumerate(cells):
+        if cell["cell_type"] == "code":
+            found.append(sources.get(index, "".join(cell["source"])))
+    return found
+
+
+def _notebook(text: bytes) -> Mapping[str, Any]:
+    nb: Mapping[str, Any] = json.loads(text)
+    if not isinstance(nb, dict):
+        raise ValueError("no JSON object")
+    if nb.get("nbformat") != 4:  # an import of a second, which notebooks of ten years ago need
+        import nbformat
+
+        nb = nbformat.reads(text.decode(), as_version=4)
+    return nb
+
+
+def main() -> None:
+    """Read limits, files and locked cells as a line of JSON, then a notebook; write the texts of the files as JSON."""
+    import resource  # Windows has none, and a student's check() needs this file there
+
+    task = json.loads(sys.stdin.buffer.readline())
+    resource.setrlimit(resource.RLIMIT_CPU, (task["cpu_s"], task["cpu_s"] + 1))
+    with contextlib.suppress(OSError, ValueError):  # macOS has no such limit
+        resource.setrlimit(resource.RLIMIT_AS, (task["memory_bytes"], task["memory_bytes"]))
+    try:
+        cells = code_cells(_notebook(sys.stdin.buffer.read()), task["locked"])
+        said: dict[str, Any] = {"texts": modules(read(cells), task["files"])}
+    except MemoryError:
+        said = {"slow": f"it takes more than {task['memory_bytes'] >> 20} MiB of memory"}
+    except Exception as error:  # a notebook is what a student sent: it may be anything
+        said = {"why": f"{type(error).__name__}: {error}"[:500]}
+    sys.stdout.write(json.dumps(said))
+
+
+if __name__ == "__main__":
+    main()
