@@ -20,6 +20,8 @@ class Outcome(StrEnum):
     INCONCLUSIVE = "inconclusive"
     INTEGRITY = "integrity"
     GRADER_ERROR = "grader_error"
+    NOT_GRADED = "not_graded"
+    """Of what was handed in nothing can be graded, or not yet: no error of the grader's."""
 
     @property
     def pending(self) -> bool:
@@ -34,6 +36,7 @@ PENDING = frozenset(
         Outcome.NEEDS_GPU,
         Outcome.INCONCLUSIVE,
         Outcome.GRADER_ERROR,
+        Outcome.NOT_GRADED,
     }
 )
 

@@ -39,7 +39,7 @@ def note_on(report: GradeReport) -> str:
     counts: dict[str, int] = {}
     for exercise in report.exercises:
         outcome = exercise.outcome.value
-        if outcome == "grader_error" and not exercise.checks:
+        if outcome == "not_graded" and not exercise.checks:
             outcome = "not_graded_yet"
         if outcome in ("crashed", "timed_out", "integrity", "grader_error", "not_graded_yet"):
             counts[outcome] = counts.get(outcome, 0) + 1

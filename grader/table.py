@@ -21,6 +21,7 @@ WORDS = {
     Outcome.INCONCLUSIVE: ("inconclusive", "cyan"),
     Outcome.INTEGRITY: ("integrity", "red"),
     Outcome.GRADER_ERROR: ("grader error", "magenta"),
+    Outcome.NOT_GRADED: ("not graded", "cyan"),
 }
 
 _MOST_SHOWN = 4  # failures of one exercise: enough to see what they have in common

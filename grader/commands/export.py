@@ -147,7 +147,7 @@ def _not_graded(report: GradeReport) -> dict[str, str]:
     return {
         name: next((check.message for each in own for check in each.checks if check.message), "")
         for name, own in found.items()
-        if all(each.outcome is Outcome.GRADER_ERROR for each in own)
+        if all(each.outcome in (Outcome.GRADER_ERROR, Outcome.NOT_GRADED) for each in own)
     }
 
 

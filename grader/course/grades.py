@@ -158,13 +158,16 @@ def overridden(
 def _open(spec: Assignment, points: Mapping[str, float], why: str = "") -> tuple[ExerciseResult, ...]:
     """The exercises of an assignment that could not be graded, and why, or were not yet: all points pending."""
     said = CheckResult(
-        name="graded", claim="The submission can be graded.", outcome=Outcome.GRADER_ERROR, message=why
+        name="graded",
+        claim="What was handed in cannot be graded.",
+        outcome=Outcome.NOT_GRADED,
+        message=why,
     )
     return tuple(
         ExerciseResult(
             id=f"{spec.name}.{name}",
             title=spec.exercise(name).title,
-            outcome=Outcome.GRADER_ERROR,
+            outcome=Outcome.NOT_GRADED,
             points=0.0,
             max_points=worth,
             pending_points=worth,

@@ -23,7 +23,7 @@ from grader.judges import Order
 from grader.kit import Kit, find_kit
 from grader.notebooks.apart import NotebookUnread, files_of_notebook
 from grader.notebooks.checking import files_of, write_files
-from grader.printable import printable
+from grader.printable import printable, printable_path
 from grader.refusal import BadInput
 from grader.report import Environment, GradeReport, Outcome, SubmissionInfo
 from grader.sandbox import available
@@ -46,6 +46,8 @@ class Item:
     submitted_at: datetime | None = None
     came_as: tuple[str, ...] = ()
     """As in the ledger's entry."""
+    shown: str = ""
+    """Where it lies, for a reader, when `path` is a copy of it: below the course's folder if it is there."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def grade_notebook(course: Course, name: str, student: str, nb: Any) -> Grading:
         if made is not None:
             return made
         came = Item(student, "notebook", course.root / "submitted" / student / name / f"{name}.ipynb")
-        item = Item(student, "notebook", prepared, at, _came_as(came))
+        item = Item(student, "notebook", prepared, at, _came_as(came), _shown(course, came.path))
         (graded,) = grade_prepared(course, name, [item])
     if graded.grading is None:
         raise BadInput(f"{student}: {graded.why_not}")
@@ -205,7 +207,7 @@ def grade_items(
                 said = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else str(error)
                 lost.append(_not_gradable(course, name, item, printable(said, 200)))
                 continue
-            prepared.append(replace(item, path=place))
+            prepared.append(replace(item, path=place, shown=_shown(course, item.path)))
         graded = grade_prepared(course, name, prepared, jobs, on_row)
     return sorted([*lost, *graded], key=lambda each: each.item.student)
 
@@ -248,7 +250,13 @@ def grade_prepared(
 def _refused(course: Course, name: str, item: Item, row: Row) -> Graded:
     if "interrupted" in row.note:
         return Graded(item, None, row.note)
-    return _not_gradable(course, name, item, row.note)
+    # The copy's path means nothing to a reader, and another one each time would make another attempt each time.
+    why = row.note.replace(printable_path(item.path), item.shown) if item.shown else row.note
+    return _not_gradable(course, name, item, why)
+
+
+def _shown(course: Course, path: Path) -> str:
+    return printable_path(path.relative_to(course.root) if path.is_relative_to(course.root) else path)
 
 
 def _not_gradable(course: Course, name: str, item: Item, why: str) -> Graded:

@@ -11,6 +11,7 @@ from grader.course.grades import course_reports
 from grader.course.grading import Graded, Item, grade_items, submitted
 from grader.course.ledger import counting, gradings, record
 from grader.course.settings import Course, read_course
+from grader.exports.feedback import feedback_markdown
 from grader.exports.roster import matched
 from grader.kit import find_kit
 from grader.report import SubmissionInfo
@@ -112,3 +113,23 @@ def test_beside_a_graded_assignment_the_column_is_blank_and_stderr_says_which(co
     assert row["Rooflab profiling"] == "10"
     assert code == 3
     assert err.startswith("not graded: ghost: memory: not a notebook (")
+
+
+def test_a_folder_without_the_files_is_one_attempt_and_named_where_it_lies(course):
+    folder = course.root / "submitted" / "frank" / "memory"
+    folder.mkdir(parents=True)
+    (folder / "frank.py").write_text("x = 1\n")
+    item = Item("frank", "files", folder)
+    first, second = (grade_items(course, "memory", [item])[0] for _ in range(2))
+    assert "found in submitted/frank/memory: expected <assignment>/<file>" in first.why_not
+    assert (first.fresh, second.fresh) == (True, False)
+    assert len(gradings(course, "memory", "frank")) == 1
+
+
+def test_a_student_reads_that_it_is_not_graded_and_of_no_grader_s_error(course):
+    earlier(course, "profiling")
+    grade(course)
+    page = feedback_markdown(course_reports(course)[-1])
+    assert "What was handed in cannot be graded" in page
+    assert "not graded" in page
+    assert "grader error" not in page
