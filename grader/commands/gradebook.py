@@ -49,6 +49,8 @@ def run(directory: Path, submissions: Sequence[Path], jobs: int | None) -> int:
             shown = {each: found[:2] for each, found in cells.items()}
             _enter(course, name, graded, shown, jobs or cohort.cores())
             results += graded
+    if not results and not submissions:
+        raise BadInput(_nothing_there(course))
     for path in submissions:
         if path not in found:
             print(
@@ -56,6 +58,17 @@ def run(directory: Path, submissions: Sequence[Path], jobs: int | None) -> int:
                 file=sys.stderr,
             )
     return _conclude(course, results, len(found) < len(submissions))
+
+
+def _nothing_there(course: Course) -> str:
+    there = course.root / "submitted"
+    state = "missing" if not there.is_dir() else "empty"
+    if state == "empty" and any(there.iterdir()):
+        state = f"without a submission of {' or '.join(course.names)}"
+    return (
+        f"{printable(str(there))}: {state}, so there is nothing to grade; `grader collect` fills it from a platform's "
+        "download, as submitted/<student>/<assignment>/"
+    )
 
 
 def enter_reports(entries: Sequence[Entry], directory: Path | None) -> None:
