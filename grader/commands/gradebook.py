@@ -10,6 +10,7 @@ from rich.console import Console
 from grader import cohort
 from grader.commands.collect import folder_name
 from grader.course import gradebook
+from grader.course.extensions import for_nobody
 from grader.course.grades import final
 from grader.course.grading import Graded, Item, course_here, grade_items, submitted, with_any_file
 from grader.course.ledger import Override, counting, overrides, record
@@ -49,6 +50,8 @@ def run(directory: Path, submissions: Sequence[Path], jobs: int | None) -> int:
             shown = {each: found[:2] for each, found in cells.items()}
             _enter(course, name, graded, shown, jobs or cohort.cores())
             results += graded
+    for said in for_nobody(course):  # after grading: the ledger knows who was named here
+        print(said, file=sys.stderr)
     if not results and not submissions:
         raise BadInput(_nothing_there(course))
     for path in submissions:

@@ -29,3 +29,27 @@ def test_without_submissions_one_line_says_so_and_how_they_get_there(root, folde
     said = str(refused.value)
     assert f"submitted: {state}, so there is nothing to grade; `grader collect` fills it" in said
     assert "\n" not in said
+
+
+def test_an_extension_for_nobody_is_named_with_the_nearest_id_and_refuses_nothing(root, capsys):
+    at = "2026-10-08T23:59:00+00:00"
+    extensions = ", ".join(f"{each}: {at}" for each in ("caroll", "ADA", "zoltan", "ben", "mia"))
+    (root / "course.yaml").write_text(f"assignments: {{memory: {{extensions: {{{extensions}}}}}}}\n")
+    (root / "ledger" / "memory" / "ben").mkdir(parents=True)
+    for student in ("carol", "ada", "mia"):
+        (root / "submitted" / student).mkdir(parents=True)
+    with pytest.raises(BadInput, match="nothing to grade"):
+        run(root, [], None)
+    assert capsys.readouterr().err == (
+        "course.yaml: assignments.memory.extensions: nobody here has the id "
+        "caroll (did you mean carol?), ADA (did you mean ada?), zoltan\n"
+    )
+
+
+def test_before_anybody_is_known_extensions_are_taken_as_they_are(root, capsys):
+    (root / "course.yaml").write_text(
+        "assignments: {memory: {extensions: {ben: 2026-10-08T23:59:00+00:00}}}\n"
+    )
+    with pytest.raises(BadInput, match="nothing to grade"):
+        run(root, [], None)
+    assert capsys.readouterr().err == ""
