@@ -1,9 +1,10 @@
 """`course.yaml`: what a course changes of the kit's assignments. A small overlay in which everything has a default."""
 
+import contextlib
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -11,11 +12,13 @@ from pydantic import AwareDatetime, Field
 
 from grader.exports.plain import score
 from grader.kit import Kit
+from grader.printable import printable
 from grader.refusal import BadInput
 from specs.assignment import Assignment, Track
 from specs.schema import Spec, SpecError, read_yaml, validate
 
 FILE = "course.yaml"
+_EXAMPLE = "2026-11-22T23:59:00+01:00"
 HiddenChecks = Literal["messages", "claims", "nothing"]
 
 
@@ -139,7 +142,9 @@ def read_course(root: Path, kit: Kit) -> Course:
     path = root / FILE
     if not path.is_file():
         return Course(root, Settings(), kit)
-    settings: Settings = validate(Settings, read_yaml(path) or {}, path)
+    data = read_yaml(path) or {}
+    _refuse_wrong_dates(data, path)
+    settings: Settings = validate(Settings, data, path)
     _refuse_unknown(settings, kit.available(), path)
     if settings.solutions is not None:
         solutions = (root / settings.solutions).resolve()
@@ -152,6 +157,45 @@ def read_course(root: Path, kit: Kit) -> Course:
 def is_course(place: Path) -> bool:
     """Whether a folder was made by `grader notebooks` or has a course.yaml."""
     return (place / FILE).is_file() or (place / "nbgrader_config.py").is_file()
+
+
+def _refuse_wrong_dates(data: object, path: Path) -> None:
+    """All of them in one line; what else is wrong with the file is said by `validate`."""
+    wrong = {field: why for field, value in _dates(data) if (why := _wrong_with_date(value))}
+    if wrong:
+        said = "; ".join(f"{printable(field, 100)}: {why}" for field, why in wrong.items())
+        raise SpecError(f"{path}: {said}; write a date as {_EXAMPLE}, with its time of day and zone")
+
+
+def _dates(data: object) -> Iterator[tuple[str, object]]:
+    assignments = data.get("assignments") if isinstance(data, dict) else None
+    for name, own in assignments.items() if isinstance(assignments, dict) else ():
+        if not isinstance(own, dict):
+            continue
+        yield f"assignments.{name}.due", own.get("due")
+        extensions = own.get("extensions")
+        for student, at in extensions.items() if isinstance(extensions, dict) else ():
+            # None is no extension, where it is no due date above.
+            yield f"assignments.{name}.extensions.{student}", "" if at is None else at
+
+
+def _wrong_with_date(value: object) -> str:
+    """In words; empty where nothing is. A number would be taken for seconds since 1970."""
+    found = _read_date(value) if isinstance(value, str) else value
+    if isinstance(found, datetime):
+        return "" if found.tzinfo is not None else f"{found.isoformat()} has no time zone"
+    if isinstance(found, date):
+        return f"{found} has no time of day and no time zone"
+    if value == "":
+        return "no date is given"
+    return "" if value is None else f"{printable(str(value), 40)} is no date"
+
+
+def _read_date(text: str) -> date | None:
+    for kind in (date, datetime):
+        with contextlib.suppress(ValueError):
+            return kind.fromisoformat(text)
+    return None
 
 
 def _refuse_unknown(settings: Settings, known: Mapping[str, Assignment], path: Path) -> None:

@@ -37,7 +37,20 @@ def test_without_a_file_or_with_an_empty_one_everything_is_as_the_kit_has_it(tmp
         ),
         ("assignments: {memory: {points: {checkpoint: -3}}}", "-3 is no number of points"),
         ("assignments: {memory: {points: {checkpoint: .nan}}}", "nan is no number of points"),
-        ("assignments: {memory: {due: 2026-10-01T23:59:00}}", "should have timezone info"),
+        (
+            "assignments: {memory: {due: 2026-10-01T23:59:00}}",
+            "assignments.memory.due: 2026-10-01T23:59:00 has no time zone; write a date as 2026-11-22T23:59:00+01:00",
+        ),
+        ("assignments: {memory: {due: 20261122}}", "assignments.memory.due: 20261122 is no date; write"),
+        (
+            "assignments:\n  memory: {due: 2026-11-22, extensions: {ben: 22.11.2026, eve: }}\n"
+            "  profiling: {due: '2026-11-22'}\n  roofline: {due: 2026-11-22T23:59:00Z}",
+            "course.yaml: assignments.memory.due: 2026-11-22 has no time of day and no time zone; "
+            "assignments.memory.extensions.ben: 22.11.2026 is no date; "
+            "assignments.memory.extensions.eve: no date is given; "
+            "assignments.profiling.due: 2026-11-22 has no time of day and no time zone; "
+            "write a date as 2026-11-22T23:59:00+01:00, with its time of day and zone",
+        ),
         ("late: {per_day: 10}", "late.per_day: input should be less than or equal to 1"),
         ("attempts: [best", "not valid YAML"),
         ("students_kit: a.zip; rm -rf /", "students_kit"),
