@@ -1,6 +1,6 @@
 """Writes what the grader found into a notebook's grade cells, and makes a notebook of a submission that is none."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -22,6 +22,8 @@ def fill(nb: Any, course: Course, grading: Grading) -> None:
     report = final(course, grading, late=False)
     by_id = {each.id: each for each in report.exercises}
     foot = _foot(course, grading, report)
+    counts = counting(course, grading.attempt.assignment, grading.attempt.student)
+    late = _late(course, counts) if counts is not None else ""
     for cell in nb.cells:
         exercise = exercise_of(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
         if cell.cell_type != "code" or exercise is None:
@@ -32,7 +34,9 @@ def fill(nb: Any, course: Course, grading: Grading) -> None:
             cell.outputs = [_output(f"<p>{escape(why)}; no points are lost</p>", why)]
         else:
             by_hand = [f"{note}." for note in report.submission.notes if note.startswith(f"{exercise}: ")]
-            cell.outputs = [_output(exercise_html(result, " ".join((*by_hand, foot))), told.as_text(result))]
+            said = " ".join(each for each in (*by_hand, foot, late) if each)
+            cell.outputs = [_output(exercise_html(result, said), told.as_text(result))]
+            late = ""  # it is of the whole assignment, and said once
 
 
 def restore_grade_cells(
@@ -102,17 +106,18 @@ def _foot(course: Course, grading: Grading, report: GradeReport) -> str:
         number = attempts.index(str(counts.key)) + 1
         text = f"{text} Of {len(attempts)} attempts number {number} counts."
     if counts is not None:
-        text = " ".join((text, *_late(course, counts), *(f"{note}." for note in counts.others)))
+        text = " ".join((text, *(f"{note}." for note in counts.others)))
     return text
 
 
-def _late(course: Course, counts: Grading) -> Iterator[str]:
+def _late(course: Course, counts: Grading) -> str:
     """What lateness costs; beside the points, which are those before it, and nbgrader's line with the sum alone."""
     late_s = course.late_s(counts.attempt.assignment, counts.attempt.student, counts.handed_in)
     report = final(course, counts, late=False)
     late = lateness(course.settings.late, late_s, report.points, counts.taken_at is not None)
-    if late and not report.error:
-        yield f"{late[0].upper()}{late[1:]}; the points here are those before it."
+    if not late or report.error:
+        return ""
+    return f"The whole assignment: {late}; the points beside the exercises are those before it."
 
 
 def _output(html: str, text: str) -> Any:

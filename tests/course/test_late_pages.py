@@ -36,10 +36,15 @@ def enter(course: Course, points: float, at: datetime | None, error: str = "") -
 
 def shown(course: Course, grading: Grading) -> str:
     """The cell under the exercise, as HTML."""
-    cells = {grade_id(ID): ("check", "0")}
+    (page,) = all_shown(course, grading, ID)
+    return page
+
+
+def all_shown(course: Course, grading: Grading, *exercises: str) -> list[str]:
+    """The cells under several exercises."""
+    cells = {grade_id(each): ("check", "0") for each in exercises}
     nb = from_files(course, grading, {}, course.points("memory"), cells)
-    (cell,) = [each for each in nb.cells if each.get("outputs")]
-    return cell.outputs[0].data["text/html"]
+    return [each.outputs[0].data["text/html"] for each in nb.cells if each.get("outputs")]
 
 
 def test_both_pages_say_how_late_the_rule_and_the_points(course):
@@ -48,13 +53,20 @@ def test_both_pages_say_how_late_the_rule_and_the_points(course):
     assert note == f"memory: h{HOW}"
     page = shown(course, grading)
     assert "15 / 15" in page
-    assert f"H{HOW}; the points here are those before it." in page
+    assert f"The whole assignment: h{HOW}; the points beside the exercises are those before it." in page
+
+
+def test_the_lateness_of_the_whole_assignment_is_said_once_and_called_so(course):
+    grading = enter(course, 15, DUE + timedelta(days=1.5))
+    pages = all_shown(course, grading, ID, "memory.kv_cache_bytes", "memory.checkpoint")
+    assert [page.count("points lost") for page in pages] == [1, 0, 0]
+    assert "The whole assignment: handed in" in pages[0]
 
 
 def test_a_notebook_of_an_attempt_that_does_not_count_has_the_lateness_of_the_one_that_does(course):
     enter(course, 15, DUE + timedelta(days=1.5))
     last = enter(course, 1, DUE + timedelta(days=3.5))
-    assert f"H{HOW}; the points" in shown(course, last)
+    assert f"h{HOW}; the points" in shown(course, last)
 
 
 def test_of_an_attempt_without_a_time_it_is_said_whose_it_is(course):

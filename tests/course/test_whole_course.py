@@ -115,7 +115,7 @@ def test_a_page_says_what_is_wrong_and_gives_no_hidden_case_away(course):
 def test_a_page_of_a_late_notebook_says_why_its_points_are_not_its_score(course):
     page = (course.root / "feedback/farid/memory/memory.html").read_text(encoding="utf-8")
     rule = "20 % taken off (10 % for each day begun, none within 15 min, 50 % at most)"
-    assert f"{rule}: 23 of 115 points lost; the points here are those before it." in page
+    assert f"{rule}: 23 of 115 points lost; the points beside the exercises are those before it." in page
     assert "Late submission penalty (Score: -23.0)" in page
 
 
