@@ -157,11 +157,10 @@ def _kept(text: str, tree: ast.Module) -> Iterator[Statement]:
     lines = [line.encode() for line in io.StringIO(text, newline="")]
     for node in tree.body:
         source = _source(lines, node)
-        gives = frozenset(_given(node))
         if isinstance(node, ast.Import | ast.ImportFrom):
-            if not getattr(node, "level", 0) and _first_package(node) not in _NOT_FOR_FILES:
-                yield Statement(source, gives, frozenset(), is_import=True)
+            yield from _imports(node, source)
             continue
+        gives = frozenset(_given(node))
         takes = _taken(source)
         if gives and "get_ipython" not in takes:
             yield Statement(source, gives, takes, is_call=isinstance(node, ast.Expr))
@@ -179,9 +178,20 @@ def _taken(source: str) -> frozenset[str]:
     return frozenset(taken)
 
 
-def _first_package(node: ast.Import | ast.ImportFrom) -> str:
-    name = node.names[0].name if isinstance(node, ast.Import) else node.module or ""
-    return name.split(".")[0]
+def _imports(node: ast.Import | ast.ImportFrom, source: str) -> Iterator[Statement]:
+    """Those of several modules apart: one that is missing where a submission is graded costs no other."""
+    if isinstance(node, ast.ImportFrom):
+        if not node.level and not _stays_behind(node.module or ""):
+            yield Statement(source, frozenset(_given(node)), frozenset(), is_import=True)
+        return
+    for each in node.names:
+        if not _stays_behind(each.name):
+            alone = source if len(node.names) == 1 else ast.unparse(ast.Import([each]))
+            yield Statement(alone, frozenset(_given(ast.Import([each]))), frozenset(), is_import=True)
+
+
+def _stays_behind(module: str) -> bool:
+    return module.split(".")[0] in _NOT_FOR_FILES
 
 
 def _given(node: ast.stmt) -> Iterator[str]:

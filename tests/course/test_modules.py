@@ -74,6 +74,17 @@ def test_the_kit_s_own_import_is_left_to_the_notebook():
     assert "check" not in text
 
 
+def test_of_an_import_of_several_modules_those_alone_that_are_needed_come_along():
+    cells = [
+        "import math as m, not_installed_here.plots as plt, os.path\nimport grader, cmath",
+        "def count(n):\n    return m.floor(n) + cmath.sqrt(0).real",
+        "plt.show()",
+    ]
+    text = modules(read(cells), FILES)["parameters.py"]
+    assert text.startswith("import math as m\n\n\nimport cmath\n\n\ndef count")
+    assert run(cells)["parameters.py"]["count"](1.5) == 1
+
+
 def test_decorators_and_comments_stay_so_that_a_kernel_has_its_source():
     kernel = "@triton.jit\ndef kernel(x):  # one program a row\n    pass"
     cell = f"import triton\n\n{kernel}\n\ndef count(n):\n    return kernel"
