@@ -8,6 +8,7 @@ Standard library only, and IPython for cells with magics: `apart` starts this fi
 """
 
 import ast
+import builtins
 import contextlib
 import io
 import json
@@ -15,7 +16,7 @@ import re
 import symtable
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 MAX_CELL_CHARACTERS = 200_000
@@ -29,6 +30,16 @@ _DEFINED = re.compile(r"^(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
 _NOT_FOR_FILES = ("grader", "IPython", "google")  # there in a notebook, and not where a submission is graded
 
 
+_SETTINGS = (
+    "sys.setrecursionlimit",
+    "sys.set_int_max_str_digits",
+    "decimal.getcontext",
+    "decimal.setcontext",
+)
+_SET_MODULES = ("sys", "decimal")
+_BUILTINS = frozenset(dir(builtins))
+
+
 @dataclass(frozen=True)
 class Statement:
     """A top-level statement of a cell: its text, the names that it gives, and those that it takes."""
@@ -39,6 +50,10 @@ class Statement:
     is_import: bool = False
     is_call: bool = False
     """`table.append(row)`, which gives what it may change."""
+    sets: str = ""
+    """What a call calls, or an assignment to an attribute of its result: `decimal.getcontext` of `.prec = 50`."""
+    origins: tuple[tuple[str, str], ...] = ()
+    """Of an import: each name that it gives and what this stands for."""
 
 
 @dataclass(frozen=True)
@@ -103,11 +118,25 @@ def read(cells: Iterable[str]) -> Code:
             for name in statement.gives:
                 code.broken.pop(name, None)
             code.statements.append(statement)
-    imported = {name for each in code.statements if each.is_import for name in each.gives}
-    # A call of a library's function, `torch.manual_seed(0)`, is an experiment like any other call.
-    lasting = [each for each in code.statements if not (each.is_call and each.gives & imported)]
-    code.statements = _first_and_last(lasting)
+    code.statements = _first_and_last(list(_lasting(code.statements)))
     return code
+
+
+def _lasting(found: Sequence[Statement]) -> Iterator[Statement]:
+    """Without experiments; a setting of Python's own, which changes what any function does, is part of every file."""
+    imported = {name for each in found if each.is_import for name in each.gives}
+    origins: dict[
+        str, str
+    ] = {}  # of what stands before: a setting must not fail for an import that comes later
+    for each in found:
+        origins.update(each.origins)
+        head, dot, rest = each.sets.partition(".")
+        known = {name for name in each.takes if origins.get(name, "").split(".")[0] in _SET_MODULES}
+        if f"{origins.get(head, '')}{dot}{rest}" in _SETTINGS and each.takes <= known | _BUILTINS:
+            yield replace(each, gives=each.gives | {"*"}, is_call=False)
+        # A call of a library's function, `torch.manual_seed(0)`, is an experiment like any other call.
+        elif each.gives and not (each.is_call and each.gives & imported):
+            yield each
 
 
 def statements(cell: str) -> list[Statement] | Broken:
@@ -162,8 +191,9 @@ def _kept(text: str, tree: ast.Module) -> Iterator[Statement]:
             continue
         gives = frozenset(_given(node))
         takes = _taken(source)
-        if gives and "get_ipython" not in takes:
-            yield Statement(source, gives, takes, is_call=isinstance(node, ast.Expr))
+        sets = _set(node)
+        if (gives or sets) and "get_ipython" not in takes:
+            yield Statement(source, gives, takes, is_call=isinstance(node, ast.Expr), sets=sets)
 
 
 def _taken(source: str) -> frozenset[str]:
@@ -182,12 +212,15 @@ def _imports(node: ast.Import | ast.ImportFrom, source: str) -> Iterator[Stateme
     """Those of several modules apart: one that is missing where a submission is graded costs no other."""
     if isinstance(node, ast.ImportFrom):
         if not node.level and not _stays_behind(node.module or ""):
-            yield Statement(source, frozenset(_given(node)), frozenset(), is_import=True)
+            origins = tuple((each.asname or each.name, f"{node.module}.{each.name}") for each in node.names)
+            yield Statement(source, frozenset(_given(node)), frozenset(), is_import=True, origins=origins)
         return
     for each in node.names:
         if not _stays_behind(each.name):
             alone = source if len(node.names) == 1 else ast.unparse(ast.Import([each]))
-            yield Statement(alone, frozenset(_given(ast.Import([each]))), frozenset(), is_import=True)
+            (name,) = _given(ast.Import([each]))
+            origin = ((name, each.name if each.asname else name),)
+            yield Statement(alone, frozenset([name]), frozenset(), is_import=True, origins=origin)
 
 
 def _stays_behind(module: str) -> bool:
@@ -215,6 +248,22 @@ def _given(node: ast.stmt) -> Iterator[str]:
             yield from _root(each)
         if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             pending += ast.iter_child_nodes(each)
+
+
+def _set(node: ast.stmt) -> str:
+    call: ast.expr | None = None
+    if isinstance(node, ast.Expr):
+        call = node.value
+    elif isinstance(node, ast.Assign | ast.AugAssign):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        call = target.value if isinstance(target, ast.Attribute) else None
+    if not isinstance(call, ast.Call):
+        return ""
+    parts, inner = [], call.func
+    while isinstance(inner, ast.Attribute):
+        parts.append(inner.attr)
+        inner = inner.value
+    return ".".join([inner.id, *reversed(parts)]) if isinstance(inner, ast.Name) else ""
 
 
 def _root(node: ast.expr) -> Iterator[str]:

@@ -1,5 +1,8 @@
 """Cells become files: what a function needs comes along, and an experiment beside it does no harm."""
 
+import decimal
+import sys
+
 import pytest
 
 from grader.notebooks.modules import Broken, modules, read, statements
@@ -72,6 +75,35 @@ def test_the_kit_s_own_import_is_left_to_the_notebook():
     text = modules(read(cells), FILES)["parameters.py"]
     assert "grader" not in text
     assert "check" not in text
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "import sys, decimal\nsys.setrecursionlimit(int(4321))\ndecimal.getcontext().prec = 50",
+        "import sys as s\ns.setrecursionlimit(4321)\nfrom decimal import getcontext as g\ng().prec = 50",
+        "import decimal\nfrom sys import setrecursionlimit\nsetrecursionlimit(4321)\n"
+        "decimal.setcontext(decimal.Context(prec=50))",
+    ],
+)
+def test_what_is_set_of_python_itself_is_set_for_the_functions_too(setting):
+    cells = ["from decimal import Decimal", setting, "def count(n):\n    return str(1 / Decimal(n))"]
+    limit = sys.getrecursionlimit()
+    with decimal.localcontext():
+        try:
+            count = run(cells)["parameters.py"]["count"]
+            assert len(count(3)) == 52
+            assert sys.getrecursionlimit() == 4321
+        finally:
+            sys.setrecursionlimit(limit)
+
+
+def test_a_setting_that_cannot_be_made_by_itself_is_an_experiment():
+    cells = [
+        "sys.setrecursionlimit(1000)\nimport sys, numpy as np\nsys.setrecursionlimit(N)\nN = 10",
+        "sys.setrecursionlimit(np.int64(1000))\nnp.random.seed(0)\ndef count(n):\n    return n",
+    ]
+    assert modules(read(cells), FILES)["parameters.py"] == "def count(n):\n    return n\n"
 
 
 def test_of_an_import_of_several_modules_those_alone_that_are_needed_come_along():
