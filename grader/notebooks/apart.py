@@ -21,7 +21,7 @@ class NotebookUnread(Exception):
 
 class _Said(BaseModel):
     texts: dict[str, str] | None = None
-    slow: str = ""
+    unread: str = ""
     why: str = ""
 
 
@@ -57,14 +57,16 @@ def files_of_notebook(
         )
         said = _Said.model_validate_json(done.stdout)
     except subprocess.TimeoutExpired:
-        said = _Said(slow=f"it takes longer than {_WALL_S:g} s")
+        said = _Said(unread=f"it takes longer than {_WALL_S:g} s")
     except ValidationError:
-        if -done.returncode in (signal.SIGXCPU, signal.SIGKILL):
-            said = _Said(slow=f"it takes longer than {cpu_s} s")
-        else:
-            said = _Said(slow="it ends what reads it")
-    if said.slow:
-        raise NotebookUnread(f"this notebook cannot be read: {said.slow}")
+        if done.returncode == -signal.SIGXCPU:
+            said = _Said(unread=f"it takes longer than {cpu_s} s")
+        else:  # a signal for what ends the interpreter, an exit code for a fault of our own
+            said = _Said(
+                unread="it ends what reads it" if done.returncode < 0 else "the reading itself failed"
+            )
+    if said.unread:
+        raise NotebookUnread(f"this notebook cannot be read: {said.unread}")
     if said.texts is None:
         raise NotebookUnread(f"not a notebook ({said.why})")
     return said.texts

@@ -353,7 +353,7 @@ def main() -> None:
         cells = code_cells(_notebook(sys.stdin.buffer.read()), task["locked"])
         said: dict[str, Any] = {"texts": modules(read(cells), task["files"])}
     except MemoryError:
-        said = {"slow": f"it takes more than {task['memory_bytes'] >> 20} MiB of memory"}
+        said = {"unread": f"it takes more than {task['memory_bytes'] >> 20} MiB of memory"}
     except Exception as error:  # a notebook is what a student sent: it may be anything
         said = {"why": f"{type(error).__name__}: {error}"[:500]}
     sys.stdout.write(json.dumps(said))

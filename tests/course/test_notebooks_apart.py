@@ -44,6 +44,23 @@ def test_what_takes_too_long_all_the_same_is_ended():
         files_of_notebook(notebook(*SLOW), FILES, cpu_s=1)
 
 
+@pytest.mark.parametrize(
+    ("reading", "why"),
+    [
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "it ends what reads it"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "it ends what reads it"),
+        ("raise ImportError", "the reading itself failed"),
+    ],
+)
+def test_a_notebook_that_ends_what_reads_it_is_told_from_a_fault_of_our_own(
+    tmp_path, monkeypatch, reading, why
+):
+    (tmp_path / "reading.py").write_text(reading)
+    monkeypatch.setattr("grader.notebooks.apart._READING", tmp_path / "reading.py")
+    with pytest.raises(NotebookUnread, match=f"^this notebook cannot be read: {why}$"):
+        files_of_notebook(notebook(COUNT), FILES)
+
+
 def test_what_takes_too_much_memory_is_ended(monkeypatch):
     monkeypatch.setattr("grader.notebooks.apart.MEMORY_BYTES", 300 << 20)
     lists = b'{"nbformat": 4, "cells": [' + b",".join([b"[]"] * 5_000_000) + b"]}"
