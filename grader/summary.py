@@ -28,7 +28,7 @@ class Row:
         if self.report is None or self.report.error:
             return False
         outcomes = {exercise.outcome for exercise in self.report.exercises}
-        return outcomes != {Outcome.GRADER_ERROR}
+        return not outcomes or not outcomes <= {Outcome.GRADER_ERROR, Outcome.NOT_GRADED}
 
 
 def note_on(report: GradeReport) -> str:
@@ -39,7 +39,7 @@ def note_on(report: GradeReport) -> str:
     counts: dict[str, int] = {}
     for exercise in report.exercises:
         outcome = exercise.outcome.value
-        if outcome == "not_graded" and not exercise.checks:
+        if outcome in ("grader_error", "not_graded") and not exercise.checks:
             outcome = "not_graded_yet"
         if outcome in ("crashed", "timed_out", "integrity", "grader_error", "not_graded_yet"):
             counts[outcome] = counts.get(outcome, 0) + 1

@@ -12,6 +12,7 @@ _WORST_FIRST = (
     Outcome.TIMED_OUT,
     Outcome.FAILED,
     Outcome.GRADER_ERROR,
+    Outcome.NOT_GRADED,
     Outcome.INCONCLUSIVE,
     Outcome.NEEDS_GPU,
     Outcome.NEEDS_TRITON,
