@@ -67,11 +67,14 @@ def _why_not(name: str, timed: ExerciseResult, needed: Sequence[tuple[str, Exerc
 def combined(graded: GradeReport, timed: GradeReport) -> GradeReport:
     """The first stage's report with what the second one found out about timed exercises.
 
-    A timed exercise that the first stage decided stays, and so does one of which the second stage has nothing.
+    A timed exercise that the first stage decided stays, and so does one of which the second stage has nothing, and a
+    report of the first stage that has no grade.
 
     Raises:
         BadInput: the two are not of the same files, kit, seed and isolation level.
     """
+    if graded.error:  # refused since it was timed, say: nobody else's reports wait for it
+        return graded
     name = printable(graded.submission.id, 60)
     if graded.submission.sha256 != timed.submission.sha256:
         raise BadInput(

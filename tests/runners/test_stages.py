@@ -7,7 +7,7 @@ import pytest
 
 from grader.cli import main
 from grader.refusal import BadInput
-from grader.report import Outcome, read_report
+from grader.report import Outcome, SubmissionInfo, read_report
 from grader.runners.stages import combined, timed_exercises, why_not_timed, worth_timing
 from tests.runners.staged import NEEDED, TIMED, folder, graded, submissions, timed
 
@@ -143,6 +143,22 @@ def test_a_submission_whose_timing_broke_down_as_a_whole_keeps_its_first_report(
     second = folder(tmp_path / "second", broken)
     assert grader("combine", first, "--timed", second, "--out", tmp_path / "whole")[0] == 0
     assert read_report(tmp_path / "whole" / "ada" / "report.json").pending_points == 15
+
+
+def test_who_is_refused_after_being_timed_stops_nobody_else(grader, tmp_path):
+    refused = graded("bob").model_copy(
+        update={
+            "error": "bob.zip: not a readable zip",
+            "exercises": (),
+            "submission": SubmissionInfo(id="bob"),
+        }
+    )
+    first = folder(tmp_path / "first", graded("ada"), refused)
+    second = folder(tmp_path / "second", timed("ada"), timed("bob"))
+    code, out, err = grader("combine", first, "--timed", second, "--out", tmp_path / "whole")
+    assert (code, err) == (3, "not graded: bob: bob.zip: not a readable zip\n")
+    assert out.startswith("1 of 2 graded")
+    assert read_report(tmp_path / "whole" / "ada" / "report.json").points == 35
 
 
 def test_a_grade_that_is_missing_is_told_by_the_exit_code(grader, tmp_path):
