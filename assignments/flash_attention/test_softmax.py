@@ -36,6 +36,16 @@ def check_softmax(submission, expect, cases, suspects=None):
             name: (lambda x=x, wrong=wrong: wrong(x.double())) for name, wrong in (suspects or {}).items()
         }
         expect.close(got[case], softmax_64(x), trusted(x), case=case, suspects=wrong)
+    case, x = next(iter(cases.items()))
+    report = submission.flash_attention.safe_softmax.probed("temporaries", "call", args=[x], kwargs={})
+    whole = isinstance(report, dict) and type(report.get("softmax")) is bool and "value" in report
+    expect.that(whole, "no whole report came back")
+    expect.close(report["value"], softmax_64(x), trusted(x), case=case)
+    expect.that(
+        not report["softmax"],
+        "torch's own softmax did the work: write it with max, exp and sum",
+        symptom="library_softmax",
+    )
 
 
 def over_all(x):

@@ -28,7 +28,7 @@ def run(function: Callable[..., Any], step: str, **given: Any) -> dict[str, Any]
         What the step returns, and
         largest_bytes, largest_shape: of the largest storage that an operation made, inputs left out.
         peak_bytes: of all such storages that were alive at once, at the least.
-        library: whether torch's own attention was at work.
+        library, softmax: whether torch's own attention, or its softmax or logsumexp, was at work.
     """
     seen = _Temporaries([each for each in tree_leaves(given) if isinstance(each, torch.Tensor)])
     steps: dict[str, Callable[..., dict[str, Any]]] = {
@@ -42,6 +42,7 @@ def run(function: Callable[..., Any], step: str, **given: Any) -> dict[str, Any]
         "largest_shape": seen.largest_shape,
         "peak_bytes": seen.peak_bytes,
         "library": seen.library,
+        "softmax": seen.softmax,
     }
 
 
@@ -129,7 +130,7 @@ class _Temporaries(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
         self.largest_bytes = 0
         self.largest_shape: list[int] = []
         self.peak_bytes = 0
-        self.library = False
+        self.library = self.softmax = False
         self._known = {_address(each) for each in inputs}
         self._alive: dict[int, tuple[weakref.ref[Tensor], int]] = {}
 
@@ -146,7 +147,9 @@ class _Temporaries(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         result = func(*args, **(kwargs or {}))
-        self.library |= "attention" in func.name()
+        name = func.name()
+        self.library |= "attention" in name
+        self.softmax |= "softmax" in name or "sumexp" in name
         for made in tree_leaves(result):
             if isinstance(made, torch.Tensor):
                 self._see(made)

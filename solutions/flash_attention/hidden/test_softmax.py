@@ -34,6 +34,14 @@ def test_any_scores(submission, expect, oracle, rng):
         right = oracle.flash_attention.safe_softmax
         got = submission.flash_attention.safe_softmax(x)
         expect.close(got, right(x.double()), right(x), case="random scores")
+        report = submission.flash_attention.safe_softmax.probed("temporaries", "call", args=[x], kwargs={})
+        expect.that(isinstance(report, dict) and "value" in report, "no whole report came back")
+        expect.close(report["value"], right(x.double()), right(x), case="random scores")
+        expect.that(
+            report.get("softmax") is False,
+            "torch's own softmax did the work: write it with max, exp and sum",
+            symptom="library_softmax",
+        )
 
 
 def streamed(submission, expect, oracle, x, width):

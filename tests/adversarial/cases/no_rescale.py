@@ -33,8 +33,13 @@ NO_RESCALE = """
 VARIANTS = (
     # Right where nothing overflows, which one check asks for.
     Variant("no_maximum", softmaxed("e = torch.exp(x)\nreturn e / e.sum(-1, keepdim=True)"), Expected(points=0.5), SAFE, takes_s=6),
-    # Right but for rows that are masked throughout.
-    Variant("the_library_s", softmaxed("return torch.softmax(x, -1)"), Expected(points=2), SAFE, takes_s=6, slow=True),
+    Variant(
+        "the_library_s",
+        softmaxed("return torch.softmax(x.float(), -1).nan_to_num(0.0).to(x.dtype)"),
+        Expected(says="torch's own softmax"),
+        SAFE,
+        takes_s=6,
+    ),
     # Right where the maximum does not grow from block to block.
     online(NO_RESCALE, 0.625),
 )
