@@ -121,7 +121,8 @@ def test_half_precision_inputs_are_summed_in_fp32(submission, expect):
         check(submission, expect, f"{dtype}, tiles of 16", tensors, 16, 16)
 
 
-@pytest.mark.exercise("flash_attention.tiled_attention", weight=2)
+# Tiles are the exercise: attention without them is right in every other check, and earns half of the points.
+@pytest.mark.exercise("flash_attention.tiled_attention", weight=18)
 def test_never_makes_the_whole_matrix(submission, expect):
     """At T = 256 with tiles of 16 no tensor grows with T², and neither does a mask."""
     for causal in (False, True):

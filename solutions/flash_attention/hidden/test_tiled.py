@@ -83,7 +83,7 @@ def test_the_future_does_not_matter(submission, expect, rng):
     compare(expect, got, (q, k, v))
 
 
-@pytest.mark.exercise("flash_attention.tiled_attention", weight=2)
+@pytest.mark.exercise("flash_attention.tiled_attention", weight=9)
 def test_any_attention_without_a_matrix(submission, expect, rng):
     """At some T, whatever tiles divide, no tensor is made that grows with T²."""
     for causal in (False, True):
