@@ -14,10 +14,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import torch
-from torch import nn
-from torch.profiler import ProfilerActivity, profile, schedule
-from torch.utils.data import DataLoader, Dataset
+try:
+    import torch
+    from torch import nn
+    from torch.profiler import ProfilerActivity, profile, schedule
+    from torch.utils.data import DataLoader, Dataset
+except ModuleNotFoundError as error:
+    raise SystemExit(
+        f"needs {error.name}, which is not installed here: pip install -e '.[kernels]'"
+    ) from None
 
 SLOW_SAMPLE_S = 0.003
 WAIT, WARMUP = 1, 2

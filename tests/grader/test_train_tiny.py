@@ -59,3 +59,15 @@ def test_each_variant_gets_its_remedy(traced, remedy):
     assert max(total, key=total.get) == remedy, total
     said = [step["remedy"]["name"] for step in trace["steps"]]
     assert said.count(remedy) >= 2, said
+
+
+def test_without_torch_one_line_says_what_to_install(tmp_path):
+    hidden = (
+        "import runpy, sys; sys.modules['torch'] = None; runpy.run_path(sys.argv[1], run_name='__main__')"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", hidden, str(SCRIPT)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 1
+    assert ran.stderr == "needs torch, which is not installed here: pip install -e '.[kernels]'\n"
+    assert list(tmp_path.iterdir()) == []
