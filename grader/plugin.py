@@ -11,7 +11,7 @@ import random
 import shlex
 import threading
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from grader.calls.faults import Fault
-from grader.calls.runner import LocalRunner
+from grader.calls.runner import STOPS, LocalRunner
 from grader.calls.submission import Submission
 from grader.checks.expect import Expect
 from grader.checks.oracle import Oracle
@@ -34,6 +34,8 @@ NATIVE = pytest.StashKey[bool]()
 ERROR = pytest.StashKey[BaseException | None]()
 ALL_CHECKS = pytest.StashKey[dict[str, int]]()
 """How many checks each exercise has of which any is to run; kept where somebody typed `pytest assignments/...`."""
+SAY = pytest.StashKey[Callable[[str], None]]()
+"""Tells who waits that a check is still running, where pytest's own terminal is nobody's."""
 TIMER = pytest.StashKey[threading.Timer]()
 
 STILL_RUNNING_AFTER_S = 10.0
@@ -277,9 +279,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
             raise
         pytest.fail(fault.message, pytrace=False)  # spares pytest a traceback that nobody reads
     except bdb.BdbQuit:  # from a debugger that is not pytest's own, which exits by itself
+        judge.stopped_in = marked(item)[0]
         pytest.exit("the debugger was quit")
     except BaseException as error:
         item.stash[ERROR] = error
+        # With --pdb it is looked at, and the run goes on.
+        if isinstance(error, STOPS) and not item.config.option.usepdb:
+            judge.stopped_in = marked(item)[0]
         raise
     finally:
         timer.cancel()
@@ -294,20 +300,23 @@ def _say_still_running(item: pytest.Item) -> threading.Timer:
     claim = ((getattr(item, "function", item).__doc__ or "").strip() or item.name).splitlines()[0]
 
     def say() -> None:
+        text = f"still running {exercise} after {STILL_RUNNING_AFTER_S:g} s ({claim}); Ctrl-C stops it"
+        if SAY in config.stash:
+            config.stash[SAY](text)
+            return
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         capture = config.pluginmanager.get_plugin("capturemanager")
         if reporter is None or capture is None:
             return
         with capture.global_and_fixture_disabled():
-            reporter.write_line(
-                f"still running {exercise} after {STILL_RUNNING_AFTER_S:g} s ({claim}); Ctrl-C stops it"
-            )
+            reporter.write_line(text)
             reporter.flush()
 
     timer = threading.Timer(STILL_RUNNING_AFTER_S, say)
     timer.daemon = True
     config.stash[TIMER] = timer
-    if ALL_CHECKS in config.stash and not (config.option.usepdb or config.option.trace):
+    heard = ALL_CHECKS in config.stash or SAY in config.stash
+    if heard and not (config.option.usepdb or config.option.trace):
         timer.start()
     return timer
 
@@ -363,10 +372,15 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     judge = config.stash.get(JUDGE, None)
     if judge is None or judge.on_report is not None:
         return
+    stopped = f"stopped while {judge.stopped_in} ran"
     if not (judge.checks or judge.collection_errors):
-        if not config.stash.get(NATIVE, False):
+        if judge.stopped_in:
+            terminalreporter.write_line(stopped)
+        elif not config.stash.get(NATIVE, False):
             terminalreporter.write_line(
                 "no checks there: name a folder, `assignments/memory`, or `--exercise memory.kv_cache_bytes`"
             )
         return
     print_report(judge.report(), all_checks=config.stash.get(ALL_CHECKS, None))
+    if judge.stopped_in:
+        terminalreporter.write_line(stopped)

@@ -65,14 +65,16 @@ def that_may_check(only: Collection[str], tests: Iterable[Path]) -> list[Path]:
 
 
 class Installed:
-    """Hands a judge that exists already to the plug-in."""
+    """Hands a judge that exists already to the plug-in, and `say`, which tells who waits."""
 
-    def __init__(self, judge: Judge) -> None:
-        self.judge = judge
+    def __init__(self, judge: Judge, say: Callable[[str], None] | None = None) -> None:
+        self.judge, self._say = judge, say
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
         config.stash[plugin.JUDGE] = self.judge
+        if self._say is not None:
+            config.stash[plugin.SAY] = self._say
 
 
 class Variants(Installed):

@@ -51,6 +51,8 @@ class Judge:
         self._environment = current
         self.checks: dict[str, list[CheckResult]] = {}
         self.collection_errors: list[str] = []
+        self.stopped_in = ""
+        """The exercise of the check that the person at the keyboard stopped."""
         self.started = datetime.now(UTC)
         self._clock = time.monotonic()
         self._hints: dict[str, HintSource | None] = {}

@@ -2,8 +2,10 @@
 
 import contextlib
 import json
+import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -88,7 +90,10 @@ def show_next(kit: Kit, only: str | None, submission: Path | None, track: str) -
             raise BadInput(f"assignment {only!r}: not here, choose one of {', '.join(shown)}")
         shown = {only: shown[only]}
     root = _work(kit, submission)
-    report = visible_session(kit, root, list(shown)).report()
+    # pytest keeps what is written to the terminal while a check runs, so this goes past it.
+    with open(os.dup(2), "w", encoding="utf-8") as terminal:
+        say = partial(print, file=terminal, flush=True)
+        report = visible_session(kit, root, list(shown), say=say).report()
     results = {exercise.id: exercise for exercise in report.exercises}
     for name, spec in shown.items():
         for exercise in spec.exercises:
@@ -120,16 +125,29 @@ def show_next(kit: Kit, only: str | None, submission: Path | None, track: str) -
     print("all visible checks pass: nothing is left to do on this track")
 
 
-def visible_session(kit: Kit, root: Path, names: Sequence[str], only: Sequence[str] = ()) -> Judge:
+def visible_session(
+    kit: Kit,
+    root: Path,
+    names: Sequence[str],
+    only: Sequence[str] = (),
+    say: Callable[[str], None] | None = None,
+) -> Judge:
     """The judge after the visible checks of these assignments, or of these exercises, ran against the code in `root`.
+
+    `say` tells who waits that a check is still running, and which one ran when they stopped it.
 
     Raises:
         BadInput: the tests cannot be run; pytest's reason is in the message.
+        KeyboardInterrupt: a check was stopped.
     """
     info = SubmissionInfo(id=root.name)
     judge = Judge(kit, LocalRunner(root), info, only=tuple(only), on_report=lambda report: None)
     tests = [path for name in names for path in kit.visible_tests(name)]
-    code, output = run_quietly(kit.root, tests, [Installed(judge), plugin])
+    code, output = run_quietly(kit.root, tests, [Installed(judge, say), plugin])
+    if judge.stopped_in:
+        if say is not None:
+            say(f"stopped while {judge.stopped_in} ran")
+        raise KeyboardInterrupt
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise BadInput(f"the visible tests cannot be run: {why_not(judge, output)}")
     return judge

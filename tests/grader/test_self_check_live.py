@@ -101,19 +101,59 @@ def test_an_endless_loop_is_told_and_ctrl_c_leaves_the_table_of_what_ran(checkou
         folder,
         still_running_after_s=0.5,
     )
-    assert process.stdout is not None
-    told = process.stdout.readline()
+    told, out, code = stopped(process)
     assert told.startswith("still running shape_from_parameter_count after 0.5 s (7 billion parameters are")
     assert told.endswith("Ctrl-C stops it\n")
+    assert code == 2
+    assert "memory.activation_bytes" in out
+    assert "part of the checks only" in out
+    assert "stopped while memory.shape_from_parameter_count ran" in out
+    assert "KeyboardInterrupt" in out
+
+
+def test_ctrl_c_in_the_only_check_says_what_ran(checkout, student):
+    folder = student(parameters=ENDLESS)
+    words = ("assignments/memory", "--submission", folder, "--exercise", ONE)
+    process = start(checkout.folder, *words, still_running_after_s=0.5)
+    _, out, _ = stopped(process)
+    assert f"stopped while {ONE} ran" in out
+    assert "no checks there" not in out
+
+
+def test_next_tells_an_endless_loop_and_what_ctrl_c_stopped(checkout, student):
+    folder = student(parameters=ENDLESS)
+    words = ["next", "memory", "--submission", str(folder)]
+    script = (
+        "import sys, grader.plugin as plugin, grader.cli as cli;"
+        f"plugin.STILL_RUNNING_AFTER_S = 0.5; sys.argv = ['grader', *{words!r}]; cli.main()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=checkout.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=hears_ctrl_c,
+    )
+    told, out, code = stopped(process)
+    assert told.startswith("still running shape_from_parameter_count after 0.5 s (7 billion parameters are")
+    assert out.splitlines() == [
+        f"stopped while {ONE} ran",
+        "grader: interrupted; run the same command again to go on",
+    ]
+    assert code == 130
+
+
+def stopped(process: subprocess.Popen[str]) -> tuple[str, str, int]:
+    """Ctrl-C when the endless loop is told: that line, what follows, and the exit code."""
+    assert process.stdout is not None
+    told = next((line for line in process.stdout if "still running shape_" in line), "")
     process.send_signal(signal.SIGINT)
     try:
         out, _ = process.communicate(timeout=60)
     finally:
         process.kill()  # an endless loop must not outlive a test that fails
-    assert process.returncode == 2
-    assert "memory.activation_bytes" in out
-    assert "part of the checks only" in out
-    assert "KeyboardInterrupt" in out
+    return told, out, process.returncode
 
 
 def test_a_breakpoint_is_not_called_still_running(checkout, student):
