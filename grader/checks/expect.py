@@ -56,7 +56,7 @@ class Expect:
             lines.append(f"and {len(wrong) - 4} more terms")
         swapped = self._swapped(given, wanted, wrong)
         causes = {
-            unit_mistake(given[name], wanted[name])
+            unit_mistake(given[name], wanted[name], unit)
             for name in wrong
             if _is_number(given[name]) and _is_number(wanted[name])
         }
@@ -69,7 +69,7 @@ class Expect:
         if not _is_number(got):
             raise CheckFailed(f"{_prefix(case)}a number is needed, and it returned {self._kind(got)}")
         if self._wrong(got, expected, rel):
-            cause = unit_mistake(got, expected) if unit else ""
+            cause = unit_mistake(got, expected, unit) if unit else ""
             line = self._line(case or "it", got, expected, unit)
             raise CheckFailed(line + (f"\nlikely cause: {cause}" if cause else ""))
 

@@ -2,22 +2,29 @@
 
 import math
 
-_UNITS_OFF: tuple[tuple[float, str], ...] = (
+_BYTES = ("bytes", "B")
+_OF_BYTES: tuple[tuple[float, str], ...] = (
     (1.024**3, "GiB and GB mixed up (2^30 against 1e9)"),
     (1.024**2, "MiB and MB mixed up (2^20 against 1e6)"),
     (1.024, "KiB and kB mixed up (1024 against 1000)"),
-    (8.0, "bits and bytes mixed up"),
-    (2.0, "a factor of 2: bytes per element, keys and values, or a pair counted once or twice"),
-    (4.0, "a factor of 4: fp32 counted in bytes and in elements, or 2 twice"),
-    (3.0, "a factor of 3: one part of three left out or counted three times"),
-    (100.0, "a factor of 100: per cent and shares"),
-    (1e3, "a factor of 1000: kilo, mega and giga"),
-    (1e6, "a factor of a million: kilo, mega and giga"),
+    (8.0, "a factor of 8: bits and bytes mixed up, or something counted 8 times, or once instead of 8 times"),
+    (
+        4.0,
+        "a factor of 4: bytes and fp32 numbers mixed up, or something counted 4 times, or once instead of 4 times",
+    ),
     (1e9, "a factor of 1e9: bytes and GB"),
     (1024.0, "a factor of 1024: bytes, KiB, MiB and GiB"),
     (1024.0**2, "a factor of 2^20: bytes and MiB"),
     (1024.0**3, "a factor of 2^30: bytes and GiB"),
 )
+_OF_ANY: tuple[tuple[float, str], ...] = (
+    (2.0, "twice or half the right value: something counted twice, or once instead of twice"),
+    (100.0, "a factor of 100: per cent and shares"),
+    (1e3, "a factor of 1000: kilo, mega and giga"),
+    (1e6, "a factor of a million: kilo, mega and giga"),
+    (1e9, "a factor of 1e9: kilo, mega and giga"),
+)
+"""What a ratio gives away where no unit narrows it down: 3, 4 or 8 may as well be a number of layers or of GPUs."""
 
 
 def show(value: object, unit: str = "") -> str:
@@ -75,12 +82,12 @@ def roughly_off(got: float, expected: float) -> str:
     return f"{direction}, several times over" if factor > 3 else direction
 
 
-def unit_mistake(got: float, expected: float) -> str:
-    """The likely confusion behind a ratio, or an empty string."""
+def unit_mistake(got: float, expected: float, unit: str = "") -> str:
+    """The likely confusion behind a ratio of two numbers of this unit, or an empty string."""
     if not expected or not got:
         return ""
     ratio = _ratio(got, expected)
-    for factor, cause in _UNITS_OFF:
+    for factor, cause in (*(_OF_BYTES if unit in _BYTES else ()), *_OF_ANY):
         if math.isclose(ratio, factor, rel_tol=1e-6) or math.isclose(ratio, 1 / factor, rel_tol=1e-6):
             return cause
     return ""

@@ -117,9 +117,10 @@ def test_truth_values_are_no_numbers_and_numbers_no_truth_values():
         (2**30 / 1e9, "GiB and GB mixed up"),
         (2**20 / 1e6, "MiB and MB mixed up"),
         (1.024, "KiB and kB mixed up"),
-        (8, "bits and bytes mixed up"),
-        (1 / 8, "bits and bytes mixed up"),
-        (2, "a factor of 2"),
+        (8, "a factor of 8: bits and bytes mixed up"),
+        (1 / 8, "a factor of 8: bits and bytes mixed up"),
+        (2, "twice or half the right value"),
+        (4, "a factor of 4: bytes and fp32 numbers mixed up"),
         (100, "per cent and shares"),
         (1e9, "bytes and GB"),
         (2**30, "bytes and GiB"),
@@ -129,9 +130,30 @@ def test_a_ratio_that_units_explain_is_explained(ratio, said):
     assert f"likely cause: {said}" in complaint(
         "number", 3e12 * ratio, 3e12, unit="bytes"
     ) or said in complaint("number", 3e12 * ratio, 3e12, unit="bytes")
-    assert said in complaint(
-        "terms", {"keys": 3e12 * ratio, "values": 5e12 * ratio}, {"keys": 3e12, "values": 5e12}
+    got, right = {"keys": 3e12 * ratio, "values": 5e12 * ratio}, {"keys": 3e12, "values": 5e12}
+    assert said in complaint("terms", got, right, unit="bytes")
+
+
+@pytest.mark.parametrize("unit", ["", "FLOPs", "FLOP/s", "parameters", "elements"])
+@pytest.mark.parametrize("ratio", [3, 4, 8, 1.024, 1024, 2**20])
+def test_what_only_bytes_explain_is_not_said_of_another_unit(unit, ratio):
+    for factor in (ratio, 1 / ratio):
+        message = complaint("terms", {"forward": 3e12 * factor}, {"forward": 3e12}, unit=unit)
+        assert "likely cause" not in message
+
+
+@pytest.mark.parametrize("unit", ["", "FLOPs", "bytes"])
+def test_twice_the_right_value_is_said_to_be_no_more_than_that(unit):
+    """A collective has no keys and values, and no FLOP has bytes."""
+    message = complaint("terms", {"wire": 6e12}, {"wire": 3e12}, unit=unit)
+    assert message.endswith(
+        "\nlikely cause: twice or half the right value: something counted twice, or once instead of twice"
     )
+
+
+@pytest.mark.parametrize("ratio", [3, 1 / 3])
+def test_a_factor_of_3_has_no_cause_that_is_always_true(ratio):
+    assert "likely cause" not in complaint("number", 3e12 * ratio, 3e12, unit="bytes")
 
 
 def test_terms_that_are_off_by_different_factors_get_no_cause():
