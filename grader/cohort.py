@@ -269,6 +269,8 @@ def _folder_of_our_own(out: Path) -> Iterator[Path]:
             yield Path(tempfile.mkdtemp(dir=work))
         finally:
             shutil.rmtree(work, ignore_errors=True)
+            # Closing alone unlocks nothing while a process that another thread starts still has a copy of it.
+            fcntl.flock(lock, fcntl.LOCK_UN)
 
 
 def _existing(path: Path) -> GradeReport | None:

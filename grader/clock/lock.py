@@ -59,6 +59,7 @@ def card_lock(
     try:
         yield
     finally:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing leaves it to a process that has a copy by a fork
         os.close(descriptor)
 
 

@@ -323,7 +323,10 @@ def _one_at_a_time(out: Path) -> Iterator[None]:
     descriptor = os.open(out.with_name(f".{out.name}.turn"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     with os.fdopen(descriptor) as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
-        yield
+        try:
+            yield
+        finally:  # closing alone unlocks nothing while a process that another thread starts has a copy of it
+            fcntl.flock(turn, fcntl.LOCK_UN)
 
 
 def with_any_file(course: Course, name: str, paths: Sequence[Path]) -> list[Item]:

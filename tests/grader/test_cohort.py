@@ -1,5 +1,7 @@
 """What a cohort refuses before any judge starts, and what counts as graded."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,26 @@ def submission(folder: Path) -> Path:
     (folder / "memory").mkdir(parents=True)
     (folder / "memory" / "state.py").write_text("x = 1\n")
     return folder
+
+
+def test_a_folder_is_free_when_its_cohort_has_ended(tmp_path):
+    """A process that another thread is starting has a copy of all that is open, the lock too, until it is through."""
+    with cohort._folder_of_our_own(tmp_path):
+        copy = fork_that_waits()
+    try:
+        with cohort._folder_of_our_own(tmp_path):
+            pass
+    finally:
+        os.kill(copy, signal.SIGKILL)
+        os.waitpid(copy, 0)
+
+
+def fork_that_waits() -> int:
+    child = os.fork()
+    if not child:
+        signal.pause()
+        os._exit(0)
+    return child
 
 
 @pytest.mark.parametrize("out", ["subs", "subs/eve", "subs/eve/memory"])
