@@ -8,7 +8,9 @@ from grader.exports.roster import Entry
 from grader.exports.told import word
 from grader.report import CheckResult, ExerciseResult, GradeReport, Outcome
 
-_ERRORS = frozenset({Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.INTEGRITY, Outcome.GRADER_ERROR, Outcome.NOT_GRADED})
+_ERRORS = frozenset(
+    {Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.INTEGRITY, Outcome.GRADER_ERROR, Outcome.NOT_GRADED}
+)
 
 
 def junit(entries: Sequence[Entry]) -> str:
