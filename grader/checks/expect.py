@@ -67,7 +67,7 @@ class Expect:
         """Compare one number; integers exactly, floats to 1e-9, unless `rel` is wider."""
         __tracebackhide__ = True
         if not _is_number(got):
-            raise CheckFailed(f"{_prefix(case)}a number is needed, and it returned {self._kind(got)}")
+            raise CheckFailed(f"{_prefix(case)}a number is needed, and it returned {self.kind(got)}")
         if self._wrong(got, expected, rel):
             cause = unit_mistake(got, expected, unit) if unit else ""
             line = self._line(case or "it", got, expected, unit)
@@ -77,7 +77,7 @@ class Expect:
         """Compare something that is no number: a truth value, a name, a list of names."""
         __tracebackhide__ = True
         if isinstance(expected, bool) and not isinstance(got, bool):
-            raise CheckFailed(f"{_prefix(case)}True or False is needed, and it returned {self._kind(got)}")
+            raise CheckFailed(f"{_prefix(case)}True or False is needed, and it returned {self.kind(got)}")
         if not isinstance(expected, str | bool) and isinstance(got, list | tuple):
             got, expected = list(got), list(expected)
         if not _same(got, expected):
@@ -140,6 +140,15 @@ class Expect:
         if not self.hidden:
             self.evidence.append(Evidence(name=name, value=value, unit=unit, measured_in_worker=True))
 
+    def kind(self, value: Any) -> str:
+        """What came back instead of what is needed, in words that name no hidden value."""
+        if value is None:
+            return "None: is there a return?"
+        if isinstance(value, bool) or (isinstance(value, str) and not self.hidden and len(value) < 60):
+            return show(value)
+        name = type(value).__name__
+        return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"
+
     def _as_terms(
         self, got: Any, wanted: Mapping[str, Any], case: str, kind: type[Spec] | None
     ) -> dict[str, Any]:
@@ -168,10 +177,10 @@ class Expect:
                     f"{_prefix(case)}the term {missing[0]} is missing; the terms are {', '.join(wanted)}"
                 )
         else:
-            raise CheckFailed(f"{needed}, and it returned {self._kind(got)}{how}")
+            raise CheckFailed(f"{needed}, and it returned {self.kind(got)}{how}")
         for name, value in given.items():
             if not _is_number(value):
-                raise CheckFailed(f"{_prefix(case)}{name}: a number is needed, and it is {self._kind(value)}")
+                raise CheckFailed(f"{_prefix(case)}{name}: a number is needed, and it is {self.kind(value)}")
         return given
 
     def _line(self, name: str, got: float, expected: float, unit: str) -> str:
@@ -189,14 +198,6 @@ class Expect:
             return not math.isclose(got, expected, rel_tol=max(rel, 1e-9), abs_tol=0.0)
         except OverflowError:
             return True
-
-    def _kind(self, value: Any) -> str:
-        if value is None:
-            return "None: is there a return?"
-        if isinstance(value, bool) or (isinstance(value, str) and not self.hidden and len(value) < 60):
-            return show(value)
-        name = type(value).__name__
-        return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"
 
     def _swapped(self, given: Mapping[str, Any], wanted: Mapping[str, Any], wrong: Sequence[str]) -> str:
         if (

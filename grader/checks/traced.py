@@ -77,7 +77,10 @@ def operator(name: str, start_ns: int, end_ns: int, thread: int = 1) -> Event:
 def intervals(expect: Expect, got: Any, wanted: Sequence[tuple[int, int]], case: str) -> None:
     """A list of (start, end) pairs is the right one."""
     __tracebackhide__ = True
-    expect.that(isinstance(got, list | tuple), f"{case}: a list of (start, end) pairs is needed")
+    expect.that(
+        isinstance(got, list | tuple),
+        f"{case}: a list of (start, end) pairs is needed, and it returned {expect.kind(got)}",
+    )
     pairs = [tuple(each) if isinstance(each, list | tuple) else each for each in got]
     expect.that(
         all(isinstance(each, tuple) and len(each) == 2 for each in pairs),
@@ -98,7 +101,10 @@ def breakdowns(expect: Expect, got: Any, wanted: Sequence[Mapping[str, int]], ca
         case: what was asked, in words that a student knows.
     """
     __tracebackhide__ = True
-    expect.that(isinstance(got, list | tuple), f"{case}: a list of StepBreakdown is needed")
+    expect.that(
+        isinstance(got, list | tuple),
+        f"{case}: a list of StepBreakdown is needed, and it returned {expect.kind(got)}",
+    )
     expect.number(len(got), len(wanted), case=f"{case}: number of steps")
     for one, right in zip(got, wanted, strict=True):
         given = (
