@@ -131,7 +131,7 @@ def _pyproject(path: Path) -> str:
         "[project.optional-dependencies]",
         *(
             f"{extra} = {json.dumps(project['optional-dependencies'][extra])}"
-            for extra in ("kernels", "plots")
+            for extra in ("kernels", "plots", "gpu")
         ),
         "",
         "[project.scripts]",

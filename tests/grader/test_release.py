@@ -1,8 +1,10 @@
 """The students' bundle: what is in it, what must not be, and that it works alone."""
 
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -83,6 +85,15 @@ def test_the_bundle_holds_what_students_need_and_nothing_else(bundle):
         for path in bundle.folder.rglob("*")
         if path.name in ("solutions", "hidden", "mistakes", "published")
     ]
+
+
+def test_the_bundle_has_the_extras_that_its_commands_ask_for(bundle):
+    """All but the instructor's, whose commands need the solutions or submissions."""
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (bundle.folder / "grader").rglob("*.py"))
+    asked = set(re.findall(r"pip install -e '\.\[(\w+)\]'", code)) - {"instructor"}
+    project = tomllib.loads((bundle.folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert asked == {"kernels", "plots", "gpu"}
+    assert asked <= set(project["optional-dependencies"])
 
 
 def test_stubs_are_todo_in_the_bundle_and_without_a_terminal_the_whole_task_is_said(bundle):
