@@ -117,7 +117,7 @@ def find_exercise(name: str) -> tuple[Assignment, Exercise]:
     """The exercise called `memory.parameter_count`; the bare `parameter_count` does where only one has it.
 
     Raises:
-        SpecError: no such exercise, or several; the message has the nearest name, or lists what there is.
+        SpecError: no such exercise, or several; the message has the nearest names, or lists an assignment's.
     """
     known = {
         f"{spec.name}.{each.id}": (spec, each) for spec in assignments().values() for each in spec.exercises
@@ -140,4 +140,8 @@ def find_exercise(name: str) -> tuple[Assignment, Exercise]:
     if dot:
         owner = assignment(head)
         return owner, owner.exercise(tail)  # one of the two says what there is
-    raise SpecError(f"exercise {name!r}: no such exercise; there are {', '.join(known)}")
+    nearest = difflib.get_close_matches(name.lower(), spelled, n=3, cutoff=0.0)
+    shown = ", ".join(dict.fromkeys(spelled[each] for each in nearest))
+    raise SpecError(
+        f"exercise {name!r}: no such exercise; nearest are {shown}; a table in assignments/NAME/README.md has all"
+    )
