@@ -33,6 +33,8 @@ class Family:
     """Alternatives to try, each with one tensor for each leading parameter."""
     hint: str = ""
     """A regular expression on the function's name that puts this family first."""
+    hinted_only: bool = False
+    """Not for a function whose name does not hint at it."""
 
 
 def _names(*spellings: str) -> frozenset[str]:
@@ -49,7 +51,20 @@ _W = _names("weight", "w", "gamma", "g", "scale_weight")
 _BIAS = _names("bias", "beta", "b")
 _Y = _names("y", "other", "b", "residual")
 
+_CACHE = (_HEADS, _TOKENS, _WIDTH)
+
 _FAMILIES = (
+    Family(
+        "attention of one query",
+        (_Q, _K, _V),
+        _alternatives(
+            ((_HEADS, 1, _WIDTH), _CACHE, _CACHE),
+            ((1, _HEADS, 1, _WIDTH), (1, *_CACHE), (1, *_CACHE)),
+            ((1, _WIDTH), _CACHE[1:], _CACHE[1:]),
+        ),
+        hint=r"decod",
+        hinted_only=True,
+    ),
     Family(
         "attention",
         (_Q, _K, _V),
@@ -138,7 +153,8 @@ def matching(names: Sequence[str], function: str) -> Iterator[tuple[Family, list
         and all(name in spellings for name, spellings in zip(lowered, family.leading, strict=False))
     ]
     hinted = [family for family in fitting if family.hint and re.search(family.hint, function.lower())]
-    for family in hinted + [family for family in fitting if family not in hinted]:
+    others = [family for family in fitting if family not in hinted and not family.hinted_only]
+    for family in hinted + others:
         yield family, list(names[: len(family.leading)])
 
 
