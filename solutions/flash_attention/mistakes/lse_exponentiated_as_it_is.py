@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 EXERCISE = "merge_partials"
-HINT = "exp(lse) is infinite above 88 and 0 below −104. Take the larger lse out first: exp(lse − larger)."
+HINT = "exp(lse) is infinite above 88.7 and 0 below −104. Take the larger lse out first: exp(lse − larger)."
 FAILS = (
     "test_large_lse_does_not_overflow",
     "test_any_parts_with_large_lse",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ._tiles import attend
 
 EXERCISE = "tiled_attention"
-HINT = "exp(S) overflows fp32 above 88. Subtract the running maximum inside the exponential: exp(S − m)."
+HINT = "exp(S) overflows fp32 above 88.7. Subtract the running maximum inside the exponential: exp(S − m)."
 FAILS = ("test_logits_of_ten_thousand_do_not_overflow",)
 SYMPTOMS = ("overflow",)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 EXERCISE = "safe_softmax"
 HINT = (
-    "exp of a score above 88 is infinite in fp32. Subtract the largest score of the row from all of its "
+    "exp of a score above 88.7 is infinite in fp32. Subtract the largest score of the row from all of its "
     "scores first."
 )
 FAILS = (
