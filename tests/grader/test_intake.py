@@ -209,6 +209,7 @@ def test_other_files_are_left_out_without_a_word(tmp_path: Path) -> None:
         "memory/README.md": b"",
         "memory/a.svg": b"",
         "memory/notes.txt": b"",
+        "memory/wrong_values.json": b"",
         "a.json": b"",
     }
     result = staged(tmp_path, BOTH | others)
