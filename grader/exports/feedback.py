@@ -6,7 +6,7 @@ A page is for the student: of a hidden check it has the claim, the kit's message
 import io
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -76,9 +76,24 @@ def _page(template: str, report: GradeReport) -> str:
         level=report.environment.isolation,
         version=line(report.environment.kit_version),
         missing=[line(each) for each in report.submission.missing if each.split("/")[0] in assignments],
-        notes=[line(each, 300) for each in report.submission.notes],
+        notes=[line(each, 300) for each in _together(report.submission.notes)],
         parts=[_part(each) for each in report.exercises],
     )
+
+
+def _together(notes: Sequence[str]) -> Iterator[str]:
+    """The notes, those on many files that were left out for one reason as one: the tests of a whole folder, say."""
+    files: dict[str, list[str]] = {}
+    for note in notes:
+        name, _, why = note.partition(": ")
+        files.setdefault(why if why.startswith("not copied") else note, []).append(name)
+    for why, names in files.items():
+        if not why.startswith("not copied"):
+            yield why
+        elif len(names) <= 2:
+            yield from (f"{name}: {why}" for name in names)
+        else:
+            yield f"{names[0]} and {len(names) - 1} more: {why}"
 
 
 def _part(exercise: ExerciseResult) -> Part:

@@ -74,6 +74,18 @@ def test_checks_that_say_the_same_are_one_and_a_hint_is_given_once():
     assert text.count("Look.") == 1
 
 
+def test_files_left_out_for_one_reason_are_one_note_and_others_stay_apart():
+    """Who hands in the whole folder hands in the kit's tests, thirty lines of them above the grade."""
+    tests = [f"memory/test_{each}.py: not copied, the grader has its own tests" for each in "abc"]
+    others = ["a.pyc: not copied, only .py files are", "memory: handed in late", "roofline: handed in late"]
+    info = SubmissionInfo(id="ada", notes=(*tests, *others))
+    text = feedback_markdown(report("ada", exercise("memory.kv_cache_bytes", 1, 1, check()), submission=info))
+    assert "and 2 more: not copied, the grader has its own tests" in text
+    assert "test\\_b" not in text
+    assert all(each.partition(": ")[2] in text for each in others)
+    assert text.count("handed in late") == 2
+
+
 def test_the_command_writes_both_pages_and_a_zip_with_the_same_bytes_each_time(feedback, tmp_path):
     grades = written(tmp_path / "grades", *cohort())
     code, out, err = feedback(grades, "--out", tmp_path / "a", "--zip")
