@@ -122,7 +122,7 @@ class SandboxedRunner:
         if characters > ANSWERS_CHARACTERS:
             raise Raised(
                 "not run: the lists, numbers and text that the submission returned have more than "
-                f"{ANSWERS_CHARACTERS:,} characters in all; a right answer has some hundred"
+                f"{ANSWERS_CHARACTERS:,} characters in all; right answers need an eighth of that"
             )
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from grader.clock.cpu_host import CpuHost  # noqa: E402
 from grader.clock.device import DeviceLost, OutOfMemory  # noqa: E402
 from grader.clock.grading import Plan  # noqa: E402
 from grader.clock.timer import Run, Sides, Timer  # noqa: E402
-from grader.clock.verdict import TimingOutcome, TimingVerdict, key_of  # noqa: E402
+from grader.clock.verdict import TimingOutcome, TimingVerdict, key_of  # noqa: E402 - after the skip
 from grader.sandbox.tree import look_up  # noqa: E402
 from specs.assignment import assignment  # noqa: E402
 from specs.timing import Threshold, TimedShape, Timing  # noqa: E402
