@@ -238,7 +238,7 @@ def _grade_one(
         if report.error:  # what was found out before still holds, and stays
             return Row(name, report, note_on(report))
         if order.only:
-            report = _merged(before, with_what_was_decided(holds, report, again))
+            report = _merged(before, with_what_was_decided(holds or before, report, again))
     report = report.model_copy(update={"review": audited(staged.root, staged.files)})
     write_report(report, report_path)
     shutil.rmtree(scratch, ignore_errors=True)
