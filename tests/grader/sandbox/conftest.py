@@ -73,12 +73,20 @@ class Worker:
         """Its processes on this machine, zombies apart."""
         return processes_marked(self.mark)
 
-    def is_gone(self, timeout_s: float = 5.0) -> bool:
-        """Whether the last of its processes ends in time."""
+    def is_gone(self, timeout_s: float = 5.0, quiet_s: float = 0.25) -> bool:
+        """Whether none of its processes is seen for `quiet_s` in a row, in time.
+
+        One look is not enough: of a chain whose links fork and end, it may find none of those that live.
+        """
         deadline = time.monotonic() + timeout_s
-        while self.processes() and time.monotonic() < deadline:
+        last_seen = time.monotonic()
+        while time.monotonic() < last_seen + quiet_s:
+            if self.processes():
+                last_seen = time.monotonic()
+                if last_seen > deadline:
+                    return False
             time.sleep(0.01)
-        return not self.processes()
+        return True
 
 
 def processes_marked(mark: str) -> list[int]:
