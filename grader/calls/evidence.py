@@ -26,6 +26,7 @@ _IN_WORDS = {
     "unwritten_output": "leaves a part of its output unwritten",
     "modified_input": "changes a tensor that it was given",
     "dot_operands": "calls tl.dot with operands that a GPU refuses",
+    "not_triton": "runs Python in a kernel, where a GPU runs only Triton",
     "configs_disagree": "gives other results with another config of its autotuner",
     "cuda_only": "asks for a CUDA device, where it should take the device of its inputs",
 }

@@ -135,6 +135,7 @@ _KINDS = {
     "unwritten_output": "UNWRITTEN OUTPUT",
     "modified_input": "MODIFIED INPUT",
     "dot_operands": "DOT REFUSED",
+    "not_triton": "NOT TRITON",
     "configs_disagree": "CONFIGS DISAGREE",
     "cuda_only": "NEEDS CUDA",
 }

@@ -15,6 +15,7 @@ FindingKind = Literal[
     "unwritten_output",
     "modified_input",
     "dot_operands",
+    "not_triton",
     "configs_disagree",
     "cuda_only",
 ]

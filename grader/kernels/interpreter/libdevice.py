@@ -5,8 +5,8 @@ libdevice's own are within 2 ulp of the exact value; these are computed in fp64 
 
 import importlib
 import math
-from collections.abc import Callable, Container
-from types import ModuleType
+from collections.abc import Callable, Container, Mapping
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ _erf = _each(math.erf)
 _erfc = _each(math.erfc)
 
 # By the symbol without "__nv_" and without the f of fp32.
-FUNCTIONS: dict[str, Function] = {
+FUNCTIONS: Mapping[str, Function] = MappingProxyType({
     "exp": np.exp, "exp2": np.exp2, "exp10": lambda x: np.power(10.0, x), "expm1": np.expm1, "log": np.log,
     "log2": np.log2, "log10": np.log10, "log1p": np.log1p, "logb": lambda x: np.floor(np.log2(np.abs(x))),
     "pow": np.power, "powi": np.power, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt,
@@ -66,7 +66,7 @@ FUNCTIONS: dict[str, Function] = {
     "float2int": np.rint, "llrint": np.rint, "llround": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
     "abs": np.abs, "llabs": np.abs, "min": np.minimum, "max": np.maximum, "umin": np.minimum,
     "umax": np.maximum, "popc": np.bitwise_count, "popcll": np.bitwise_count,
-}  # fmt: skip
+})  # fmt: skip
 
 _INTEGER = {"abs", "llabs", "min", "max", "umin", "umax", "popc", "popcll"}
 _CLASSIFIES = {"isnan", "isinf", "finite", "isfinited", "signbit"}

@@ -15,6 +15,8 @@ from ..faults import KernelFault
 from . import hooks, integrity, outcome
 from .frames import Names, place_at
 from .hooks import listening
+from .kernel_body import Body
+from .language import Language
 from .launches import LaunchRecord
 from .ledger import Ledger
 from .torch_side import TorchSide
@@ -35,11 +37,13 @@ class Recorded:
 
 _installed = False
 _tampered = False
+_language: Language
+_body: Body
 
 
 def install() -> None:
     """See the package."""
-    global _installed
+    global _installed, _language, _body
     if _installed:
         return
     interpreter.install()
@@ -47,6 +51,8 @@ def install() -> None:
     from triton.runtime import interpreter as tritons
 
     hooks.install(tritons, c_code)
+    _language = Language()
+    _body = Body(_language)
     integrity.remember(
         [sys.modules[name] for name in list(sys.modules) if name.startswith(__package__ + ".")]
     )
@@ -83,7 +89,7 @@ def call_recorded(
                 value = function(*args, **kwargs)
         except Exception as raised:  # whatever the student's function raises is a result of the call
             error = interpreter.explain(raised) or raised
-        if listening.launch is not launch or not side.intact:
+        if listening.launch is not launch or not side.intact or call.tampered:
             _tampered = True
     work = side.finish(value)
     if isinstance(error, KernelFault):
@@ -108,6 +114,8 @@ class _Call:
     ) -> None:
         arguments = _bound(function, args, kwargs)
         self.sanitize = sanitize
+        self.tampered = False
+        """Whether triton was not as it should be when a launch began."""
         self.ledger = Ledger()
         self.launches: list[Launch] = []
         self.findings: dict[tuple[Any, ...], Finding] = {}
@@ -150,16 +158,25 @@ class _Call:
         record.config = _configuration(executor.constexprs, bound, keywords)
         record.config_index, record.config_count = _autotuned()
         builder.grid_dim = ()
-        previous = listening.record, listening.parameter_of
+        self.tampered = self.tampered or _language.changed()
+        previous = listening.record, listening.parameter_of, listening.begins
         listening.record, listening.parameter_of = record, lambda argument: _taken(waiting, argument)
+        listening.begins = lambda: self._begin(executor, bound)
         try:
             return run(executor, *arguments, **keywords)
         finally:
-            listening.record, listening.parameter_of = previous
+            listening.record, listening.parameter_of, listening.begins = previous
             record.grid = tuple(int(size) for size in builder.grid_dim)
             self.launches.append(record.evidence())
             for storage, (place, program) in record.input_stores.items():
                 self._stores.setdefault(storage, (record.kernel, place, program))
+
+    def _begin(self, executor: Any, bound: Mapping[str, Any]) -> None:
+        """Look at what is about to run, when nothing but the kernel itself runs any more."""
+        self.tampered = self.tampered or _language.changed_in_launch()
+        finding = _body.judge(executor.fn, bound, executor.constexprs, executor.fn.__name__)
+        if finding is not None:
+            raise KernelFault(finding)
 
     def _tag(self, record: LaunchRecord, bound: Mapping[str, Any]) -> dict[Any, list[View]]:
         """Give every tensor argument its view; the views by what identifies the tensor, in the order of arguments."""

@@ -38,6 +38,8 @@ class Listening:
         """Runs one launch: (executor, run, arguments, keywords); None outside a recorded call."""
         self.parameter_of: Callable[[Any], Any] | None = None
         """The view of a tensor argument that is being turned into a pointer; None outside a launch."""
+        self.begins: Callable[[], None] | None = None
+        """Called when all is ready and the first program is about to run; None outside a launch."""
         self.quiet: Callable[[], Any] | None = None
         """A context in which PyTorch's own calls by the interpreter are not the student's."""
         self.in_atomic = False
@@ -63,6 +65,7 @@ def install(interpreter: Any, c_code: Any) -> None:
     _hook_arithmetic(interpreter.InterpreterBuilder)
     _hook_block_pointers(interpreter)
     _hook_launches(interpreter)
+    _hook_beginnings(interpreter.InterpreterBuilder)
 
 
 def _hook_memory(c_code: Any) -> None:
@@ -286,6 +289,16 @@ def _hook_launches(interpreter: Any) -> None:
     plain_init = patches.replace(executor, "_init_args_hst", _init_args_hst)
     plain_restore = patches.replace(executor, "_restore_args_dev", _restore_args_dev)
     plain_cvt = patches.replace(interpreter, "_implicit_cvt", _implicit_cvt)
+
+
+def _hook_beginnings(builder: Any) -> None:
+    # The grid's size is told once arguments are converted and a callable grid was asked, right before programs run.
+    def set_grid_dim(self: Any, *extents: int) -> None:
+        plain(self, *extents)
+        if listening.begins is not None:
+            listening.begins()
+
+    plain = patches.replace(builder, "set_grid_dim", set_grid_dim)
 
 
 def _all_on_cpu(values: Any) -> bool:

@@ -1,0 +1,249 @@
+"""Whether a kernel is Triton: the interpreter would run any Python in it, and a GPU none.
+
+A kernel may name triton's language, functions under @triton.jit and constants; the code that is about to run is read
+for what else it names. Without that, numpy in a kernel's body would pass for its work.
+"""
+
+import dis
+import linecache
+import types
+from collections import namedtuple
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from ..evidence import Finding
+from .frames import place_at
+from .language import Language
+
+_MISSING = object()
+_NAMES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
+_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
+_SILENT = ("CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL", "PRECALL")
+_REFUSED = {
+    "IMPORT_NAME": "imports a module",
+    "LOAD_BUILD_CLASS": "defines a class",
+    "LOAD_SUPER_ATTR": "calls super",
+    "MATCH_CLASS": "matches a class",
+    "STORE_ATTR": "sets an attribute",
+    "DELETE_ATTR": "deletes an attribute",
+    "STORE_GLOBAL": "sets a global",
+    "DELETE_GLOBAL": "deletes a global",
+}
+_HIDDEN = frozenset(
+    (
+        *("handle", "data", "fn", "run", "rewrite", "rewriter", "rewritten_fn", "warmup", "kwargs", "src"),
+        *("pre_run_hooks", "add_pre_run_hook", "arg_names", "used_global_vals", "cache_key", "hash"),
+    )
+)
+"""Attributes by which Python gets behind a tensor of triton's, or behind a jit function."""
+_HINTS = {"numpy": "use triton.language", "torch": "call it before the launch, or use triton.language"}
+
+
+class _Reference(NamedTuple):
+    """One use of a name: `tl.core.exp` is ("tl", "core", "exp"); of an attribute of some value, ("", "handle")."""
+
+    names: tuple[str, ...]
+    line: int
+    refused: str = ""
+    """What an instruction does that no kernel may, in words."""
+
+
+class Body:
+    """Judges the functions and arguments of launches."""
+
+    def __init__(self, language: Language) -> None:
+        self._language = language
+
+    def judge(
+        self, function: Any, arguments: Mapping[str, Any], constexprs: Collection[str], kernel: str
+    ) -> Finding | None:
+        """The first thing in a launch that is not Triton; None where all is.
+
+        Args:
+            function: as the interpreter is about to run it.
+            arguments: of the launch, by parameter.
+            constexprs: parameters that are handed over as they are.
+            kernel: its name, for the message.
+        """
+        queue: list[tuple[Any, bool]] = [(function, False)]
+        for name, value in arguments.items():
+            reached = self._value(value, as_it_is=name in constexprs)
+            if reached is None:
+                return _finding(kernel, function, function.__code__.co_firstlineno, _argument(name, value))
+            queue += reached
+        seen: set[int] = set()
+        for each, trusted in queue:
+            if id(each) in seen:
+                continue
+            seen.add(id(each))
+            if type(each) is not types.FunctionType or type(each.__globals__) is not dict:
+                return _finding(kernel, function, function.__code__.co_firstlineno, "it is no plain function")
+            for default in (*(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values()):
+                reached = [] if trusted else self._value(default, as_it_is=True)
+                if reached is None:
+                    return _finding(
+                        kernel, each, each.__code__.co_firstlineno, _argument("a default", default)
+                    )
+                queue += reached
+            for reference in _references(each.__code__):
+                words, more = self._reference(each, reference, trusted)
+                if words:
+                    return _finding(kernel, each, reference.line, words)
+                queue += more
+        return None
+
+    def _reference(
+        self, function: Any, reference: _Reference, trusted: bool
+    ) -> tuple[str, list[tuple[Any, bool]]]:
+        """What is wrong with it, in words, or ""; and the functions that it leads to."""
+        first, *rest = reference.names or ("",)
+        if reference.refused:
+            return f"it {reference.refused}", []
+        value: Any = _MISSING
+        if first:
+            value = _lookup(function, first)
+            if self._language.assigns(reference.names, value):
+                return "", []
+            while rest and type(value) is types.ModuleType:
+                name = rest.pop(0)
+                if self._language.is_module(value):
+                    # What triton has put there for the launch is the interpreter's own.
+                    value = self._language.names(value).get(name, _MISSING)
+                else:
+                    value = vars(value).get(name, _MISSING)
+            named = ".".join(reference.names[: len(reference.names) - len(rest)])
+            reached = self._named(value, trusted)
+            if reached is None:
+                return _not_triton(named, value), []
+        else:
+            reached = []
+        for name in rest:
+            if name in _HIDDEN or (name.startswith("_") and not trusted):
+                return f"`.{name}` belongs to Python's side of it: a GPU knows no such thing", []
+        return "", reached
+
+    def _named(self, value: Any, trusted: bool) -> list[tuple[Any, bool]] | None:
+        """The functions that an object leads to; None where a kernel may not name it."""
+        language = self._language
+        if language.is_jit(value):
+            own = trusted or language.is_part(value)
+            return None if "rewrite" in vars(value) else [(value.rewrite(), own)]
+        if language.is_constexpr_function(value):
+            return [] if language.is_allowed(value) else [(value.fn, trusted)]
+        if language.is_allowed(value) or (trusted and language.is_part(value)):
+            return []
+        return self._value(value, as_it_is=True)
+
+    def _value(self, value: Any, as_it_is: bool) -> list[tuple[Any, bool]] | None:
+        """The same for a value: a constant, or one that the interpreter turns into a pointer."""
+        if value is None or isinstance(value, np.generic):
+            return []
+        kind: Any = type(value)
+        if kind in (bool, int, float, complex, str, bytes, torch.dtype, range, slice):
+            return []
+        if kind in (tuple, list) or _is_plain_namedtuple(kind):
+            parts = [self._value(item, as_it_is) for item in value]
+            return None if None in parts else [each for part in parts for each in part or ()]
+        language = self._language
+        if str(kind.__module__).startswith("triton.language.") and language.is_part(kind):
+            return self._value(value.value, as_it_is=True) if kind.__name__ == "constexpr" else []
+        if language.is_jit(value) or language.is_constexpr_function(value) or language.is_allowed(value):
+            return self._named(value, False)
+        return [] if not as_it_is and language.is_launch_argument(value) else None
+
+
+def _lookup(function: Any, name: str) -> Any:
+    """What a name of the function's code means: of its closure, its module, or Python itself."""
+    free = function.__code__.co_freevars
+    if name in free:
+        try:
+            return function.__closure__[free.index(name)].cell_contents
+        except ValueError:
+            return _MISSING
+    return function.__globals__.get(name, function.__builtins__.get(name, _MISSING))
+
+
+@lru_cache(maxsize=512)
+def _references(code: types.CodeType) -> tuple[_Reference, ...]:
+    """What the code of a function names, comprehensions and functions inside it included."""
+    return tuple(_read(code, frozenset()))
+
+
+def _read(code: types.CodeType, outer: frozenset[str]) -> Iterator[_Reference]:
+    # Names that an inner function takes from the outer one are its local variables.
+    local = outer | set(code.co_cellvars)
+    chain: list[str] = []
+    line = code.co_firstlineno
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in _SILENT:
+            continue
+        if instruction.opname in _ATTRIBUTES:
+            chain = [*(chain or [""]), str(instruction.argval)]
+            continue
+        if chain:
+            yield _Reference(tuple(chain), line)
+            chain = []
+        place = instruction.positions
+        line = line if place is None or place.lineno is None else place.lineno
+        if instruction.opname in _REFUSED:
+            yield _Reference((), line, _REFUSED[instruction.opname])
+        elif instruction.opname in _NAMES and instruction.argval not in local:
+            chain = [str(instruction.argval)]
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _read(constant, local)
+
+
+@lru_cache(maxsize=256)
+def _is_plain_namedtuple(kind: Any) -> bool:
+    """Whether collections.namedtuple made the class, and nobody has added to it."""
+    fields = vars(kind).get("_fields")
+    if kind.__bases__ != (tuple,) or type(fields) is not tuple:
+        return False
+    try:
+        same = namedtuple(kind.__name__, fields)  # type: ignore[misc]  # the fields are known at run time only
+    except (TypeError, ValueError):
+        return False
+    return all(
+        name in vars(same)
+        and type(value) is type(vars(same)[name])
+        and _code_of(value) == _code_of(vars(same)[name])
+        for name, value in vars(kind).items()
+    )
+
+
+def _code_of(value: Any) -> Any:
+    code = getattr(getattr(value, "__func__", value), "__code__", None)
+    return None if code is None else (code.co_code, code.co_names, code.co_varnames)
+
+
+def _argument(name: str, value: object) -> str:
+    kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
+    return f"{name} is a {kind}, which is nothing that a kernel can be given"
+
+
+def _not_triton(named: str, value: object) -> str:
+    if value is _MISSING:
+        return f"`{named}` is nothing that a kernel can name"
+    if isinstance(value, types.ModuleType):
+        return f"`{named}` is a module: name what you use of it"
+    if isinstance(value, types.FunctionType):
+        return f"`{named}` is a Python function: put @triton.jit above it, or call it before the launch"
+    library = getattr(value, "__module__", None) or type(value).__module__
+    hint = _HINTS.get(str(library).partition(".")[0], "call it before the launch")
+    return f"`{named}` is Python's, not Triton's: {hint}"
+
+
+def _finding(kernel: str, function: Any, line: int, words: str) -> Finding:
+    file = getattr(getattr(function, "__code__", None), "co_filename", "")
+    linecache.checkcache(file)
+    place = place_at(file, line)
+    message = (
+        f"{kernel} line {place.line} `{place.source}`: {words}. The interpreter would run it, a GPU cannot: a kernel "
+        "is made of triton.language, functions under @triton.jit, and constants"
+    )
+    return Finding(kind="not_triton", kernel=kernel, place=place, message=message)

@@ -1,0 +1,172 @@
+"""Triton as it was before a student's code ran: what a kernel may name of it, and whether anybody has changed it.
+
+The interpreter runs a kernel as Python, by functions of triton's that Python can replace: a tl.exp of one's own,
+another method of the builder. Each launch begins by a look at whether all are what they were.
+"""
+
+import builtins
+import importlib
+import math
+import sys
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
+from typing import Any
+
+from ..interpreter import patches
+
+LANGUAGE = "triton.language"
+_EXTRA = LANGUAGE + ".extra"
+_INTERPRETER = "triton.runtime.interpreter"
+_TOP = ("cdiv", "next_power_of_2")
+"""What kernels use of the package itself."""
+
+BUILTINS = frozenset(
+    (
+        *("abs", "bool", "enumerate", "float", "int", "isinstance", "len", "list", "max", "min", "print"),
+        *("range", "reversed", "round", "slice", "str", "sum", "tuple", "zip"),
+    )
+)
+"""Those of Python's that do nothing to a tensor but by triton's own operators."""
+
+
+class Language:
+    """One process's triton. Made when the interpreter has been mended, before any code of a student's."""
+
+    def __init__(self) -> None:
+        self._interpreter = importlib.import_module(_INTERPRETER)
+        self._jit = importlib.import_module("triton.runtime.jit")
+        modules = [
+            module
+            for name, module in list(sys.modules.items())
+            if type(module) is ModuleType and (name == LANGUAGE or name.startswith(LANGUAGE + "."))
+        ]
+        self._spaces: dict[int, dict[str, Any]] = {id(module): dict(vars(module)) for module in modules}
+        self._modules = modules
+        self._patched: list[tuple[Any, dict[str, Any]]] = []
+        self._watch_patching()
+        self._remembered = list(self._parts([*modules, self._interpreter]))
+        self._parts_of_language = {
+            id(value) for module in modules for value in vars(module).values() if not _is_plain(value)
+        }
+        self._allowed = {id(vars(importlib.import_module("triton"))[name]) for name in _TOP}
+        for module in modules:
+            self._allowed |= {
+                id(value) for name, value in vars(module).items() if self._is_public(module, name, value)
+            }
+        self._allowed |= {id(value) for name, value in vars(math).items() if not name.startswith("_")}
+        self._allowed |= {id(vars(builtins)[name]) for name in BUILTINS}
+        self._allowed |= {id(value) for value in vars(builtins).values() if _is_error(value)}
+
+    def _is_public(self, module: ModuleType, name: str, value: Any) -> bool:
+        """Whether a kernel may name it: an operation, a type, a jit function of triton's, a function of libdevice."""
+        if name.startswith("_"):
+            return False
+        operation = getattr(value, "__triton_builtin__", False) is True
+        device = module.__name__.startswith(_EXTRA) and isinstance(value, FunctionType)
+        jit = self.is_jit(value) or self.is_constexpr_function(value)
+        return operation or device or jit or _is_type(value)
+
+    def is_module(self, value: object) -> bool:
+        """Whether it is triton.language or a module of it."""
+        return any(value is module for module in self._modules)
+
+    def names(self, module: object) -> dict[str, Any]:
+        """What such a module held before a student's code ran."""
+        return self._spaces[id(module)]
+
+    def is_allowed(self, value: object) -> bool:
+        """Whether a kernel may name this object of triton's or Python's."""
+        return id(value) in self._allowed
+
+    def is_part(self, value: object) -> bool:
+        """Whether it is any object of triton.language, as its own functions name them."""
+        return id(value) in self._parts_of_language or self.is_allowed(value)
+
+    def is_jit(self, value: object) -> bool:
+        """Whether it is a function under @triton.jit, and nothing that only looks so."""
+        return type(value) is self._interpreter.InterpretedFunction
+
+    def is_constexpr_function(self, value: object) -> bool:
+        """Whether it is a function under @triton.constexpr_function."""
+        return type(value) is self._jit.ConstexprFunction
+
+    def is_launch_argument(self, value: object) -> bool:
+        """Whether the interpreter makes a pointer or a descriptor of it, so that no Python of it reaches the kernel."""
+        return hasattr(value, "data_ptr") or type(value).__module__ == "triton.tools.tensor_descriptor"
+
+    def assigns(self, names: tuple[str, ...], value: object) -> bool:
+        """Whether it is the call that the interpreter puts around the value of each assignment."""
+        return (
+            names == ("interpreter_semantic", "to_tensor") and value is self._interpreter.interpreter_semantic
+        )
+
+    def changed(self) -> bool:
+        """Whether a function, class or jit function of triton's language or interpreter is another now.
+
+        To be asked outside of launches: inside, triton puts the interpreter's functions into its language itself.
+        """
+        return any(
+            _held(owner).get(name) is not value or _code(value) is not code
+            for owner, name, value, code in self._remembered
+        )
+
+    def changed_in_launch(self) -> bool:
+        """The same inside of a launch, since triton put the interpreter's functions in."""
+        return any(
+            vars(owner).get(name) is not value
+            for owner, held in self._patched
+            for name, value in held.items()
+        )
+
+    def _parts(self, modules: list[ModuleType]) -> Iterator[tuple[Any, str, Any, Any]]:
+        for module in modules:
+            for name, value in list(vars(module).items()):
+                if _is_plain(value):
+                    continue
+                yield module, name, value, _code(value)
+                own = getattr(value, "__module__", None) == module.__name__
+                if (isinstance(value, type) and own) or self.is_jit(value):
+                    yield from (
+                        (value, inner, held, _code(held))
+                        for inner, held in list(_held(value).items())
+                        if not _is_plain(held)
+                    )
+
+    def _watch_patching(self) -> None:
+        language = importlib.import_module(LANGUAGE)
+        owners = (
+            language,
+            language.core,
+            language.math,
+            language.tensor,
+            language.core.tensor_descriptor_base,
+        )
+
+        def _patch_lang(function: Any) -> Any:
+            scope = plain(function)
+            self._patched = [(owner, dict(vars(owner))) for owner in owners]
+            return scope
+
+        plain = patches.replace(self._interpreter, "_patch_lang", _patch_lang)
+
+
+def _held(owner: Any) -> Any:
+    """Its attributes; none of an object that has lost them."""
+    return getattr(owner, "__dict__", {})
+
+
+def _code(value: Any) -> Any:
+    return value.__code__ if isinstance(value, FunctionType) else None
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether it is data that cannot act: a number, a text, a table."""
+    return value is None or type(value) in (bool, int, float, str, bytes, list, dict, set, frozenset, tuple)
+
+
+def _is_error(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseException)
+
+
+def _is_type(value: Any) -> bool:
+    return isinstance(value, type) or type(value).__name__ in ("dtype", "pointer_type")
