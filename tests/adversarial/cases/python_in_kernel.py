@@ -1,0 +1,147 @@
+"""Has numpy do a kernel's work inside the kernel: triton's interpreter runs its body as Python, and any Python in it.
+
+Seen: by an adversary of ours, 68.75 of 70 points for `flash_forward` by a plain function that a decoy kernel called.
+Stopped by: what a launch is about to run is read first, and may name triton's language, jit functions and constants
+only; triton's own functions are compared with what they were before the submission's code ran.
+"""
+
+import textwrap
+from pathlib import Path
+
+from tests.adversarial.case import Build, Expected, Variant, write
+
+ATTACK = "python_in_kernel"
+
+EXERCISE = "flash_attention.rms_norm_triton"
+CAUGHT = Expected(("integrity",), says="changed the part of the grader that measures it")
+REFUSED = Expected(says="a GPU cannot")
+
+TOP = """
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+from triton.runtime import interpreter
+
+CALL = {}
+
+
+def answer(x, weight, *_):
+    # Everything by numpy, on the arrays behind the interpreter's tensors.
+    data, factors = x.handle.data.astype(np.float64), weight.handle.data.astype(np.float64)
+    mean = (data * data).sum() / CALL["width"]
+    result = (data / np.sqrt(mean + CALL["eps"]) * factors).astype(np.float32)
+    return tl.tensor(type(x.handle)(result, x.handle.dtype), x.type)
+"""
+KERNEL = """
+
+{decorator}
+def kernel(x_ptr, weight_ptr, out_ptr, row_stride, width, eps, BLOCK: tl.constexpr, EXTRA: tl.constexpr):
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    inside = columns < width
+    x = tl.load(x_ptr + row * row_stride + columns, mask=inside, other=0.0).to(tl.float32)
+    weight = tl.load(weight_ptr + columns, mask=inside, other=0.0).to(tl.float32)
+    out = {work}
+    tl.store(out_ptr + row * width + columns, out.to(out_ptr.dtype.element_ty), mask=inside)
+
+
+def rms_norm_triton(x, weight, eps=1e-5):
+    width = x.shape[-1]
+    rows = x.reshape(-1, width)
+    out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    block = triton.next_power_of_2(width)
+    grid = (rows.shape[0],)
+    CALL.update(width=width, eps=eps)
+{before}
+    kernel[grid](rows, weight, out, rows.stride(0), width, eps, BLOCK=block, EXTRA={extra})
+{after}
+    return out
+"""
+
+
+def norm(
+    work: str, top: str = "", before: str = "", after: str = "", extra: str = "0", decorator: str = "@triton.jit"
+) -> Build:
+    """An `rms_norm_triton` whose kernel computes `work` of x and weight; `before` and `after` stand around its launch."""
+
+    def build(folder: Path, solutions: Path) -> Path:
+        kernel = KERNEL.format(
+            work=work,
+            extra=extra,
+            decorator=decorator,
+            before=textwrap.indent(textwrap.dedent(before), "    "),
+            after=textwrap.indent(textwrap.dedent(after), "    "),
+        )
+        return write(folder, {"flash_attention/norms.py": TOP + textwrap.dedent(top) + kernel})
+
+    return build
+
+
+BEHIND = "x + 0.0; out.handle.data[...] = answer(x, weight).handle.data"
+CONSTANT = """
+@triton.constexpr_function
+def constant(x, weight):
+    return answer(x, weight)
+"""
+REPLACED = "fma = tl.fma; tl.fma = answer"
+PUT_BACK = "tl.fma = fma"
+AS_THE_GRID_IS_ASKED = """
+sizes = grid
+
+def grid(meta):
+    tl.fma = answer
+    return sizes
+"""
+BUILDER = """
+builder = type(interpreter.interpreter_builder)
+fma = builder.create_fma
+
+def create_fma(self, x, weight, _):
+    given = [tl.tensor(each, tl.block_type(tl.float32, list(each.data.shape))) for each in (x, weight)]
+    return answer(*given).handle
+
+builder.create_fma = create_fma
+"""
+REWRITTEN = """
+def other(x_ptr, weight_ptr, out_ptr, row_stride, width, eps, BLOCK: tl.constexpr, EXTRA: tl.constexpr):
+    columns = tl.arange(0, BLOCK)
+    inside = columns < width
+    x = tl.load(x_ptr + tl.program_id(0) * row_stride + columns, mask=inside, other=0.0).to(tl.float32)
+    weight = tl.load(weight_ptr + columns, mask=inside, other=0.0).to(tl.float32)
+    out = answer(x, weight).to(out_ptr.dtype.element_ty)
+    tl.store(out_ptr + tl.program_id(0) * width + columns, out, mask=inside)
+
+interpreter.InterpretedFunction.rewritten_fn[kernel.fn] = other
+"""
+HELPER = """
+interpreter.InterpretedFunction.rewritten_fn[tl.sigmoid.fn] = lambda x: answer(x, CALL["weight"])
+"""
+LATER = """
+class Late:
+    def __getattr__(self, name):
+        return answer
+
+late = Late()
+"""
+
+VARIANTS = (
+    Variant("calls_a_function", norm("answer(x, weight)"), REFUSED, EXERCISE),
+    Variant("gets_behind_the_tensor", norm(BEHIND), REFUSED, EXERCISE, slow=True),
+    Variant("is_given_the_function", norm("EXTRA(x, weight)", extra="answer"), REFUSED, EXERCISE),
+    Variant("finds_it_late", norm("late.answer(x, weight)", top=LATER), REFUSED, EXERCISE, slow=True),
+    Variant("as_a_constant", norm("constant(x, weight)", top=CONSTANT), REFUSED, EXERCISE, slow=True),
+    Variant("rewrites_the_kernel", norm("x * weight", before=REWRITTEN), REFUSED, EXERCISE, slow=True),
+    Variant("rewrites_a_helper", norm("tl.sigmoid(x)", before=HELPER), REFUSED, EXERCISE, slow=True),
+    Variant("in_triton_itself", norm("tl.fma(x, weight, x)", before=REPLACED, after=PUT_BACK), CAUGHT, EXERCISE),
+    Variant(
+        "as_the_grid_is_asked", norm("tl.fma(x, weight, x)", before=AS_THE_GRID_IS_ASKED), CAUGHT, EXERCISE, slow=True
+    ),
+    Variant(
+        "in_the_builder",
+        norm("tl.fma(x, weight, x)", before=BUILDER, after="builder.create_fma = fma"),
+        CAUGHT,
+        EXERCISE,
+        slow=True,
+    ),
+)
