@@ -13,9 +13,10 @@ from .. import interpreter
 from ..evidence import CallEvidence, Finding, Launch, Place
 from ..faults import KernelFault
 from . import hooks, integrity, outcome
+from .alone import OFFICIAL, Alone
 from .frames import Names, place_at
 from .hooks import listening
-from .kernel_body import Body
+from .kernel_body import Body, not_triton
 from .language import Language
 from .launches import LaunchRecord
 from .ledger import Ledger
@@ -39,11 +40,12 @@ _installed = False
 _tampered = False
 _language: Language
 _body: Body
+_alone: Alone
 
 
 def install() -> None:
     """See the package."""
-    global _installed, _language, _body
+    global _installed, _language, _body, _alone
     if _installed:
         return
     interpreter.install()
@@ -53,6 +55,7 @@ def install() -> None:
     hooks.install(tritons, c_code)
     _language = Language()
     _body = Body(_language)
+    _alone = Alone()
     integrity.remember(
         [sys.modules[name] for name in list(sys.modules) if name.startswith(__package__ + ".")]
     )
@@ -163,7 +166,8 @@ class _Call:
         listening.record, listening.parameter_of = record, lambda argument: _taken(waiting, argument)
         listening.begins = lambda: self._begin(executor, bound)
         try:
-            return run(executor, *arguments, **keywords)
+            with _alone.kept():
+                return run(executor, *arguments, **keywords)
         finally:
             listening.record, listening.parameter_of, listening.begins = previous
             record.grid = tuple(int(size) for size in builder.grid_dim)
@@ -174,7 +178,13 @@ class _Call:
     def _begin(self, executor: Any, bound: Mapping[str, Any]) -> None:
         """Look at what is about to run, when nothing but the kernel itself runs any more."""
         self.tampered = self.tampered or _language.changed_in_launch()
-        finding = _body.judge(executor.fn, bound, executor.constexprs, executor.fn.__name__)
+        disturbed = _alone.disturbed() if OFFICIAL else ""
+        if disturbed:
+            words = (
+                f"{disturbed} when the kernel starts: nothing but the kernel may run then, so end it before"
+            )
+            raise KernelFault(not_triton(executor.fn, words))
+        finding = _body.judge(executor.fn, bound, executor.constexprs)
         if finding is not None:
             raise KernelFault(finding)
 

@@ -5,7 +5,6 @@ for what else it names. Without that, numpy in a kernel's body would pass for it
 """
 
 import dis
-import linecache
 import types
 from collections import namedtuple
 from collections.abc import Collection, Iterator, Mapping
@@ -59,7 +58,7 @@ class Body:
         self._language = language
 
     def judge(
-        self, function: Any, arguments: Mapping[str, Any], constexprs: Collection[str], kernel: str
+        self, function: Any, arguments: Mapping[str, Any], constexprs: Collection[str]
     ) -> Finding | None:
         """The first thing in a launch that is not Triton; None where all is.
 
@@ -67,13 +66,12 @@ class Body:
             function: as the interpreter is about to run it.
             arguments: of the launch, by parameter.
             constexprs: parameters that are handed over as they are.
-            kernel: its name, for the message.
         """
         queue: list[tuple[Any, bool]] = [(function, False)]
         for name, value in arguments.items():
             reached = self._value(value, as_it_is=name in constexprs)
             if reached is None:
-                return _finding(kernel, function, function.__code__.co_firstlineno, _argument(name, value))
+                return _refusal(function, _argument(name, value))
             queue += reached
         seen: set[int] = set()
         for each, trusted in queue:
@@ -81,18 +79,16 @@ class Body:
                 continue
             seen.add(id(each))
             if type(each) is not types.FunctionType or type(each.__globals__) is not dict:
-                return _finding(kernel, function, function.__code__.co_firstlineno, "it is no plain function")
+                return _refusal(function, "it is no plain function")
             for default in (*(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values()):
                 reached = [] if trusted else self._value(default, as_it_is=True)
                 if reached is None:
-                    return _finding(
-                        kernel, each, each.__code__.co_firstlineno, _argument("a default", default)
-                    )
+                    return _refusal(function, _argument("a default", default), each)
                 queue += reached
             for reference in _references(each.__code__):
                 words, more = self._reference(each, reference, trusted)
                 if words:
-                    return _finding(kernel, each, reference.line, words)
+                    return _refusal(function, words, each, reference.line)
                 queue += more
         return None
 
@@ -238,12 +234,16 @@ def _not_triton(named: str, value: object) -> str:
     return f"`{named}` is Python's, not Triton's: {hint}"
 
 
-def _finding(kernel: str, function: Any, line: int, words: str) -> Finding:
-    file = getattr(getattr(function, "__code__", None), "co_filename", "")
-    linecache.checkcache(file)
-    place = place_at(file, line)
-    message = (
-        f"{kernel} line {place.line} `{place.source}`: {words}. The interpreter would run it, a GPU cannot: a kernel "
-        "is made of triton.language, functions under @triton.jit, and constants"
+def _refusal(kernel: Any, words: str, inside: Any = None, line: int = 0) -> Finding:
+    reason = (
+        "The interpreter would run it, a GPU cannot: a kernel is made of triton.language, functions under "
     )
-    return Finding(kind="not_triton", kernel=kernel, place=place, message=message)
+    return not_triton(kernel, f"{words}. {reason}@triton.jit, and constants", inside, line)
+
+
+def not_triton(kernel: Any, words: str, inside: Any = None, line: int = 0) -> Finding:
+    """A launch of `kernel` that is refused, at a line of the function `inside`, or of the kernel itself."""
+    code = getattr(inside or kernel, "__code__", kernel.__code__)
+    place = place_at(code.co_filename, line or code.co_firstlineno)
+    message = f"{kernel.__name__} line {place.line} `{place.source}`: {words}"
+    return Finding(kind="not_triton", kernel=kernel.__name__, place=place, message=message)

@@ -124,6 +124,69 @@ class Late:
 
 late = Late()
 """
+BESIDE = """
+import gc
+import signal
+import sys
+import threading
+import time
+
+
+def takes_over(frame):
+    while frame is not None:
+        if frame.f_code.co_name == "kernel" and "out" in frame.f_locals:
+            named = frame.f_locals
+            named["out"].handle.data[...] = answer(named["x"], named["weight"]).handle.data
+        frame = frame.f_back
+"""
+TRACED = """
+def trace(frame, event, _):
+    takes_over(frame)
+    return trace
+
+sys.settrace(trace)
+"""
+COLLECTED = """
+gc.callbacks.append(lambda *_: takes_over(sys._getframe()))
+gc.set_threshold(1)
+"""
+DYING = """
+class Dying:
+    def __del__(self):
+        takes_over(sys._getframe())
+
+for _ in range(500):
+    dying = Dying()
+    dying.itself = dying
+del dying
+gc.set_threshold(20)
+"""
+SIGNALLED = """
+signal.signal(signal.SIGALRM, lambda number, frame: takes_over(frame))
+signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
+"""
+AUDITED = """
+if not hasattr(answer, "hooked"):
+    answer.hooked = sys.addaudithook(lambda event, _: takes_over(sys._getframe())) or True
+"""
+THREADED = """
+def beside(main):
+    while CALL:
+        takes_over(sys._current_frames().get(main))
+        time.sleep(1e-5)
+
+sys.setswitchinterval(1e-6)
+thread = threading.Thread(target=beside, args=(threading.get_ident(),))
+thread.start()
+"""
+
+
+def beside(before: str, after: str = "pass") -> Build:
+    """What `before` sets going answers in the kernel's frame, which computes something else for a long while."""
+    return norm("x + 0.0\n    for _ in range(300):\n        out = out * 1.0", top=BESIDE, before=before, after=after)
+
+
+UNEARNED = Expected(says="")
 
 VARIANTS = (
     Variant("calls_a_function", norm("answer(x, weight)"), REFUSED, EXERCISE),
@@ -143,5 +206,19 @@ VARIANTS = (
         CAUGHT,
         EXERCISE,
         slow=True,
+    ),
+    Variant("traces_it", beside(TRACED, "sys.settrace(None)"), Expected(says="something traces"), EXERCISE),
+    Variant("as_garbage_is_collected", beside(COLLECTED, "gc.callbacks.clear()"), UNEARNED, EXERCISE, slow=True),
+    Variant("as_garbage_dies", beside(DYING), UNEARNED, EXERCISE, slow=True),
+    Variant(
+        "at_a_signal",
+        beside(SIGNALLED, "signal.setitimer(signal.ITIMER_REAL, 0)"),
+        Expected(says="a signal handler"),
+        EXERCISE,
+        slow=True,
+    ),
+    Variant("as_it_is_audited", beside(AUDITED), UNEARNED, EXERCISE, slow=True),
+    Variant(
+        "in_a_thread", beside(THREADED, "CALL.clear(); thread.join()"), Expected(says="a thread of yours"), EXERCISE
     ),
 )
