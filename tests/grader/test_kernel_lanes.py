@@ -104,6 +104,12 @@ def in_place(x_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr + at, 2 * tl.load(x_ptr + at))
 
 
+@triton.jit
+def stops(x_ptr, BLOCK: tl.constexpr):
+    breakpoint()
+    tl.store(x_ptr + tl.arange(0, BLOCK), 0)
+
+
 def add(x, y):
     what = int(y)
     if what == 0:
@@ -134,6 +140,8 @@ def add(x, y):
         told = os.environ["TRITON_INTERPRET"]
         add_kernel[(2,)](x, x, torch.empty_like(x), x.numel(), BLOCK=64)  # a call earns nothing without one
         return told
+    if what == 9:
+        stops[(1,)](torch.empty_like(x), BLOCK=4)
 """
 
 
@@ -164,6 +172,12 @@ def test_a_finding_that_the_student_swallows_is_one_all_the_same(wrong):
 def test_a_stub_inside_a_kernel_is_still_to_be_written(wrong):
     assert isinstance(wrong.fault("add", X, 1), Todo)
     assert isinstance(wrong.fault("add", X, 1, verb="compiled"), Todo)
+
+
+def test_a_breakpoint_left_in_a_kernel_is_named(wrong):
+    fault = wrong.fault("add", X, 9)
+    assert fault.symptom == "kernel.not_triton"
+    assert "`breakpoint` is for your own desk: take it out before you hand in" in fault.message
 
 
 def test_a_changed_input_is_a_finding_unless_it_may_be_changed(wrong):

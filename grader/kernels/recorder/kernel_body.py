@@ -204,10 +204,10 @@ def _is_plain_namedtuple(kind: Any) -> bool:
         same = namedtuple(kind.__name__, fields)  # type: ignore[misc]  # the fields are known at run time only
     except (TypeError, ValueError):
         return False
+    made = vars(same)
     return all(
-        name in vars(same)
-        and type(value) is type(vars(same)[name])
-        and _code_of(value) == _code_of(vars(same)[name])
+        type(value) in (str, int, tuple, dict)  # its names, defaults and annotations
+        or (name in made and type(value) is type(made[name]) and _code_of(value) == _code_of(made[name]))
         for name, value in vars(kind).items()
     )
 
@@ -229,6 +229,8 @@ def _not_triton(named: str, value: object) -> str:
         return f"`{named}` is a module: name what you use of it"
     if isinstance(value, types.FunctionType):
         return f"`{named}` is a Python function: put @triton.jit above it, or call it before the launch"
+    if value is breakpoint:
+        return "`breakpoint` is for your own desk: take it out before you hand in"
     library = getattr(value, "__module__", None) or type(value).__module__
     hint = _HINTS.get(str(library).partition(".")[0], "call it before the launch")
     return f"`{named}` is Python's, not Triton's: {hint}"

@@ -13,14 +13,15 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ..interpreter import patches
+from .alone import OFFICIAL
 
-LANGUAGE = "triton.language"
-_EXTRA = LANGUAGE + ".extra"
+_LANGUAGE = "triton.language"
+_EXTRA = _LANGUAGE + ".extra"
 _INTERPRETER = "triton.runtime.interpreter"
 _TOP = ("cdiv", "next_power_of_2")
 """What kernels use of the package itself."""
 
-BUILTINS = frozenset(
+_BUILTINS = frozenset(
     (
         *("abs", "bool", "enumerate", "float", "int", "isinstance", "len", "list", "max", "min", "print"),
         *("range", "reversed", "round", "slice", "str", "sum", "tuple", "zip"),
@@ -38,7 +39,7 @@ class Language:
         modules = [
             module
             for name, module in list(sys.modules.items())
-            if type(module) is ModuleType and (name == LANGUAGE or name.startswith(LANGUAGE + "."))
+            if type(module) is ModuleType and (name == _LANGUAGE or name.startswith(_LANGUAGE + "."))
         ]
         self._spaces: dict[int, dict[str, Any]] = {id(module): dict(vars(module)) for module in modules}
         self._modules = modules
@@ -54,7 +55,11 @@ class Language:
                 id(value) for name, value in vars(module).items() if self._is_public(module, name, value)
             }
         self._allowed |= {id(value) for name, value in vars(math).items() if not name.startswith("_")}
-        self._allowed |= {id(vars(builtins)[name]) for name in BUILTINS}
+        self._allowed |= {id(vars(builtins)[name]) for name in _BUILTINS}
+        if not OFFICIAL:
+            self._allowed.add(
+                id(breakpoint)
+            )  # at a student's own desk; it calls whatever sys.breakpointhook holds
         self._allowed |= {id(value) for value in vars(builtins).values() if _is_error(value)}
 
     def _is_public(self, module: ModuleType, name: str, value: Any) -> bool:
@@ -133,7 +138,7 @@ class Language:
                     )
 
     def _watch_patching(self) -> None:
-        language = importlib.import_module(LANGUAGE)
+        language = importlib.import_module(_LANGUAGE)
         owners = (
             language,
             language.core,
