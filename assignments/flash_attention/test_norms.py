@@ -65,9 +65,10 @@ def rms_suspects(x, weight, eps):
 
 
 def check_rms(submission, expect, case, x, weight, eps=1e-5):
-    """One call, compared."""
-    got = submission.flash_attention.rms_norm_triton(x, weight, eps)
-    expect.close(got, *rms(x, weight, eps), case=case, suspects=rms_suspects(x, weight, eps))
+    """One call, compared; right values of PyTorch's earn nothing."""
+    seen = submission.flash_attention.rms_norm_triton.metered(x, weight, eps)
+    expect.close(seen.value, *rms(x, weight, eps), case=case, suspects=rms_suspects(x, weight, eps))
+    launches_of(expect, seen.evidence, "norm")
 
 
 def rows(seed, count, width, dtype="float32", size=1.0):
@@ -208,9 +209,10 @@ def softmax_suspects(x):
 
 
 def check_softmax(submission, expect, case, x):
-    """One call, compared."""
-    got = submission.flash_attention.softmax_triton(x)
-    expect.close(got, *softmax(x), case=case, exponent=EXPONENT, suspects=softmax_suspects(x))
+    """One call, compared; right values of PyTorch's earn nothing."""
+    seen = submission.flash_attention.softmax_triton.metered(x)
+    expect.close(seen.value, *softmax(x), case=case, exponent=EXPONENT, suspects=softmax_suspects(x))
+    launches_of(expect, seen.evidence, "softmax")
 
 
 @pytest.mark.exercise("flash_attention.softmax_triton", weight=2)
