@@ -15,11 +15,14 @@ from .torch_ops import Operation, operation
 
 _TO_PYTHON: dict[Any, str] = {
     torch.Tensor.numpy: "Tensor.numpy",
-    torch.Tensor.__array__: "Tensor.__array__",
-    torch.Tensor.__dlpack__: "Tensor.__dlpack__",
+    torch.Tensor.__array__: "Tensor.numpy",
+    torch.Tensor.__dlpack__: "Tensor.numpy",
     torch.Tensor.tolist: "Tensor.tolist",
 }
-"""Ways out of PyTorch that are no operation of its dispatcher; counted beside the operations."""
+"""Ways out of PyTorch that are no operation of its dispatcher; counted beside the operations.
+
+`np.asarray(tensor)` and `np.from_dlpack(tensor)` give the array that `.numpy()` gives, so they have its name.
+"""
 
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
