@@ -28,6 +28,7 @@ _IN_WORDS = {
     "dot_operands": "calls tl.dot with operands that a GPU refuses",
     "not_triton": "runs Python in a kernel, where a GPU runs only Triton",
     "configs_disagree": "gives other results with another config of its autotuner",
+    "unseen_write": "changes the memory of a tensor past its kernels and PyTorch",
     "cuda_only": "asks for a CUDA device, where it should take the device of its inputs",
 }
 # Found when the function is through: what it raised on the way says more.
@@ -146,7 +147,7 @@ def finding_fault(function: str, finding: Finding, sources: Sources) -> KernelFi
     # The choice among many kernels or lines could tell a hidden input, and so could the index.
     known = kernels_in(sources.text(place.file))
     named = f"the kernel {finding.kernel} " if finding.kernel in known[:_MOST_KERNELS_NAMED] else "a kernel "
-    if finding.kind in _FOUND_AT_THE_END | {"cuda_only"}:
+    if finding.kind in _FOUND_AT_THE_END | {"cuda_only", "unseen_write"}:
         named = f"{function} "
     return KernelFinding(
         message + where,

@@ -138,6 +138,7 @@ _KINDS = {
     "not_triton": "NOT TRITON",
     "configs_disagree": "CONFIGS DISAGREE",
     "cuda_only": "NEEDS CUDA",
+    "unseen_write": "WRITTEN PAST KERNELS AND PYTORCH",
 }
 
 

@@ -18,6 +18,7 @@ FindingKind = Literal[
     "not_triton",
     "configs_disagree",
     "cuda_only",
+    "unseen_write",
 ]
 
 

@@ -4,7 +4,8 @@ On a device the tuner times the configs and keeps the fastest, so that any of th
 """
 
 import ctypes
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,15 @@ _NOT_NUMPYS: dict[str, np.dtype[Any]] = {
 """Torch's names."""
 
 _running: tuple[int, int, dict[str, Any]] | None = None
+
+
+@contextmanager
+def _unwatched(addresses: Collection[int]) -> Iterator[None]:
+    yield
+
+
+restoring: Callable[[Collection[int]], AbstractContextManager[None]] = _unwatched
+"""Entered, with the storages' addresses, around what is written back between two configs: it is no student's doing."""
 
 
 class _Memory(NamedTuple):
@@ -202,9 +212,10 @@ def _read(memory: list[_Memory]) -> list[bytes]:
     return [ctypes.string_at(block.address, block.size) for block in memory]
 
 
-def _write(memory: list[_Memory], contents: list[bytes], which: Iterable[int]) -> None:
-    for number in which:
-        ctypes.memmove(memory[number].address, contents[number], memory[number].size)
+def _write(memory: list[_Memory], contents: list[bytes], which: Collection[int]) -> None:
+    with restoring({memory[number].address for number in which}):
+        for number in which:
+            ctypes.memmove(memory[number].address, contents[number], memory[number].size)
 
 
 def _kept_by_tuner(tuner: Any, arguments: Mapping[str, Any], memory: list[_Memory]) -> list[int]:

@@ -12,14 +12,16 @@ import torch
 from .. import interpreter
 from ..evidence import CallEvidence, Finding, Launch, Place
 from ..faults import KernelFault
-from . import hooks, integrity, outcome
+from ..interpreter import autotune
+from . import hooks, integrity, memory_watch, outcome
 from .alone import OFFICIAL, Alone
-from .frames import Names, place_at
+from .frames import Names, place_at, student_frames
 from .hooks import listening
 from .kernel_body import Body, not_triton
 from .language import Language
 from .launches import LaunchRecord
 from .ledger import Ledger
+from .memory_watch import MemoryWatch, Part
 from .torch_side import TorchSide
 from .views import View
 
@@ -81,12 +83,12 @@ def call_recorded(
     install()
     call = _Call(function, args, kwargs, sanitize)
     value, error = None, None
-    side = TorchSide(call.ledger, call.inputs, may_write=may_modify, root=root)
+    side = TorchSide(call.ledger, call.inputs, may_write=may_modify, root=root, watch=call.watch)
     with ExitStack() as stack:
-        previous = listening.launch, listening.quiet
+        previous = listening.launch, listening.quiet, autotune.restoring
         stack.callback(lambda: _listen(*previous))
         launch = call.launch
-        _listen(launch, side.paused)
+        _listen(launch, side.paused, call.watch.restoring if call.watch else previous[2])
         try:
             with side:
                 value = function(*args, **kwargs)
@@ -105,8 +107,8 @@ def call_recorded(
     return Recorded(value, error, evidence)
 
 
-def _listen(launch: Any, quiet: Any) -> None:
-    listening.launch, listening.quiet = launch, quiet
+def _listen(launch: Any, quiet: Any, restoring: Any) -> None:
+    listening.launch, listening.quiet, autotune.restoring = launch, quiet, restoring
 
 
 class _Call:
@@ -131,6 +133,11 @@ class _Call:
         self._stores: dict[int, tuple[str, Place, tuple[int, ...]]] = {}
         self._kernels: dict[int, str] = {}
         self._known_names: dict[tuple[Any, ...], str] = {}
+        self._made_at: dict[str, Place] = {}
+        """By name, of what is looked at when the call is over, where it was made."""
+        self.watch = MemoryWatch(self.inputs.values(), self._unseen) if sanitize else None
+        if not sanitize:
+            memory_watch.forget()
 
     def found(self, finding: Finding) -> None:
         """Keep a finding; the same fault at the same line of the same tensor is one."""
@@ -146,6 +153,7 @@ class _Call:
 
         builder = tritons.interpreter_builder
         code = executor.fn.__code__
+        written: list[Part] = []
         record = LaunchRecord(
             executor.fn.__name__,
             place_at(code.co_filename, code.co_firstlineno),
@@ -153,30 +161,40 @@ class _Call:
             self.ledger,
             self.found,
             self.names.tensor_at,
+            lambda view: self._begin([view], written),
             self._input_storages,
             self.sanitize,
         )
         bound = _bound_kernel(executor.fn, arguments, keywords)
         waiting = self._tag(record, bound)
+        self._begin(record.views, written)
         record.config = _configuration(executor.constexprs, bound, keywords)
         record.config_index, record.config_count = _autotuned()
         builder.grid_dim = ()
         self.tampered = self.tampered or _language.changed()
         previous = listening.record, listening.parameter_of, listening.begins
         listening.record, listening.parameter_of = record, lambda argument: _taken(waiting, argument)
-        listening.begins = lambda: self._begin(executor, bound)
+        listening.begins = lambda: self._about_to_run(executor, bound, written)
         try:
             with _alone.kept():
-                return run(executor, *arguments, **keywords)
+                result = run(executor, *arguments, **keywords)
+            if self.watch is not None:
+                self.watch.judge(written)
+                written.clear()
+            return result
         finally:
+            if self.watch is not None:  # a kernel that was broken off has told of no end
+                self.watch.end(written)
             listening.record, listening.parameter_of, listening.begins = previous
             record.grid = tuple(int(size) for size in builder.grid_dim)
             self.launches.append(record.evidence())
             for storage, (place, program) in record.input_stores.items():
                 self._stores.setdefault(storage, (record.kernel, place, program))
 
-    def _begin(self, executor: Any, bound: Mapping[str, Any]) -> None:
+    def _about_to_run(self, executor: Any, bound: Mapping[str, Any], written: list[Part]) -> None:
         """Look at what is about to run, when nothing but the kernel itself runs any more."""
+        if self.watch is not None:
+            self.watch.still(written)
         self.tampered = self.tampered or _language.changed_in_launch()
         disturbed = _alone.disturbed() if OFFICIAL else ""
         if disturbed:
@@ -201,6 +219,35 @@ class _Call:
                 self._known_names.setdefault(_key(tensor), view.label)
         return waiting
 
+    def _begin(self, views: list[View], written: list[Part]) -> None:
+        """The memory watch looks at what a launch was given, and gets its stores told."""
+        if self.watch is None:
+            return
+        views = [view for view in views if view.extent]
+        for view, part in zip(views, self.watch.begin([view.tensor for view in views]), strict=True):
+            view.kept = part.words(view.address, view.extent, view.itemsize)
+            written.append(part)
+
+    def _unseen(self, address: int, name: str) -> None:
+        """What the memory watch found; a tensor that no frame of the student's holds has no name."""
+        held = self.names.tensor_at(address)
+        called = name or (held[0] if held else "")
+        index = () if held is None or name else outcome.index_at(held[1], address)
+        frame = next(student_frames(call_recorded.__code__), None)
+        here = Place() if frame is None else place_at(frame.f_code.co_filename, frame.f_lineno)
+        where = f", first at {list(index)}" if index else ""
+        self.found(
+            Finding(
+                kind="unseen_write",
+                place=self._made_at.get(name, here),
+                tensor=called,
+                index=index,
+                message=f"the memory of {called or 'a tensor'} was changed by neither a kernel nor a PyTorch operation"
+                f"{where}: it was written by its address, or through an array that shares it; store it in your "
+                "kernel, or write it with PyTorch, as tensor.copy_(...) does",
+            )
+        )
+
     def judge_end(
         self, value: Any, may_modify: Collection[str], place_of: Callable[[torch.UntypedStorage], Place]
     ) -> None:
@@ -212,6 +259,11 @@ class _Call:
             self.names.seen(tensor) or self._known_names.get(_key(tensor)) or name: tensor
             for name, tensor in outcome.storages({"the returned value": value})
         }
+        if self.watch is not None:
+            grads = {f"{name}.grad": t.grad for name, t in self.inputs.items() if t.is_leaf}
+            for name, tensor in (self.inputs | dict(outcome.storages(grads)) | named).items():
+                self._made_at[name] = place_of(tensor.untyped_storage())
+                self.watch.look([tensor], name)
         for finding in outcome.unwritten_outputs(named, self.ledger, self._kernels, place_of):
             self.found(finding)
 

@@ -144,7 +144,7 @@ def _hook_atomics(builder: Any) -> None:
                 adds=not exchange,
                 ordering=_orders(semantic),
             )
-        with _inside_atomic():
+        with _inside_atomic(record):
             return plain_rmw(self, operation, pointers, values, mask, semantic, *rest)
 
     def create_atomic_cas(
@@ -161,7 +161,7 @@ def _hook_atomics(builder: Any) -> None:
                 adds=False,
                 ordering=_orders(semantic),
             )
-        with _inside_atomic():
+        with _inside_atomic(record):
             return plain_cas(self, pointers, compared, values, semantic, *rest)
 
     plain_rmw = patches.replace(builder, "create_atomic_rmw", create_atomic_rmw)
@@ -173,12 +173,14 @@ def _orders(semantic: Any) -> bool:
 
 
 @contextmanager
-def _inside_atomic() -> Iterator[None]:
+def _inside_atomic(record: Any) -> Iterator[None]:
     listening.in_atomic = True
     try:
         yield
     finally:
         listening.in_atomic = False
+    if record is not None:
+        record.updated()
 
 
 def _hook_arithmetic(builder: Any) -> None:

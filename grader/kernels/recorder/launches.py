@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..evidence import Finding, Launch, Place, TensorTraffic
+from ..evidence import Finding, Launch, Place
 from ..faults import KernelFault
 from . import causes, totals
 from .accesses import Access, BlockPointer, Lanes, Pointers
@@ -30,16 +30,21 @@ class LaunchRecord:
         ledger: Ledger,
         found: Callable[[Finding], None],
         tensor_at: Callable[[int], tuple[str, torch.Tensor] | None],
+        reached: Callable[[View], None],
         input_storages: frozenset[int],
         sanitize: bool,
     ) -> None:
-        """`found` is told of every finding; `tensor_at` finds a tensor of the student's by an address in it."""
+        """`found` is told of every finding; `tensor_at` finds a tensor of the student's by an address in it.
+
+        `reached` is told of a view that was found so, which is no argument of the launch.
+        """
         self.kernel = kernel
         self.place = place
         self.builder = builder
         self.ledger = ledger
         self.found = found
         self.tensor_at = tensor_at
+        self.reached = reached
         self.input_storages = input_storages
         self.sanitize = sanitize
         self.views: list[View] = []
@@ -55,6 +60,7 @@ class LaunchRecord:
         self._ordering: dict[int, int] = {}
         """Program number + 1 to how many atomics it has done that order its accesses."""
         self._acquired = 0
+        self._updated: list[tuple[View, Elements]] = []
 
     def add(self, tensor: torch.Tensor, parameter: str, name: str) -> View | None:
         """Give a tensor argument its tag; None when tags have run out (the access is then judged by address)."""
@@ -125,9 +131,12 @@ class LaunchRecord:
     def stored(self, written: list[Any]) -> None:
         """After a store: where lanes of it wrote one address, the last one's value is there, and others' is not."""
         for view, elements, bits in written:
+            now = view.memory[elements]
+            if view.kept is not None:
+                view.kept[elements] = now
             if bits is None:
                 continue
-            lost = view.memory[elements] != bits
+            lost = now != bits
             if lost.any():
                 self.found(causes.lanes_race(self, view, int(elements[int(np.argmax(lost))])))
 
@@ -153,7 +162,16 @@ class LaunchRecord:
             if adds and self.sanitize:
                 totals.keep(view, elements, number)
             self._wrote(view, elements, size)
+            if view.kept is not None:
+                self._updated.append((view, elements))
         return pointers & ADDRESS_MASK
+
+    def updated(self) -> None:
+        """After an atomic: the memory watch's copy has what it left."""
+        for view, elements in self._updated:
+            if view.kept is not None:
+                view.kept[elements] = view.memory[elements]
+        self._updated.clear()
 
     def _wrote(self, view: View, elements: Elements, size: int) -> None:
         view.written_bytes += elements.size * min(size, view.itemsize)
@@ -224,7 +242,10 @@ class LaunchRecord:
             if view.address <= address < view.address + view.extent * view.itemsize:
                 return view
         held = self.tensor_at(address)
-        return None if held is None else self.add(held[1], "", held[0])
+        added = None if held is None else self.add(held[1], "", held[0])
+        if added is not None:
+            self.reached(added)
+        return added
 
     # checks
 
@@ -363,20 +384,7 @@ class LaunchRecord:
             config=self.config,
             config_index=self.config_index,
             config_count=self.config_count,
-            tensors=tuple(
-                TensorTraffic(
-                    tensor=view.label,
-                    parameter=view.parameter,
-                    shape=view.shape,
-                    dtype=str(view.tensor.dtype).removeprefix("torch."),
-                    read_bytes=view.read_bytes,
-                    unique_read_bytes=view.unique_read_bytes,
-                    written_bytes=view.written_bytes,
-                    unique_written_bytes=view.unique_written_bytes,
-                    atomics=view.atomics,
-                )
-                for view in self.views
-            ),
+            tensors=tuple(view.traffic() for view in self.views),
             dot_flops=self.dot_flops,
             exps=self.exps,
             atomics=sum(view.atomics for view in self.views),

@@ -33,6 +33,14 @@ def bytes_now(tensor: torch.Tensor) -> NDArray[np.uint8]:
     return bytes_of(storage, tensor).copy()
 
 
+def index_at(tensor: torch.Tensor, address: int) -> tuple[int, ...]:
+    """The index of the element with that address, for a contiguous tensor; () for any other."""
+    if not tensor.is_contiguous() or not tensor.dim():
+        return ()
+    element = (address - tensor.data_ptr()) // tensor.element_size()
+    return tuple(int(at) for at in np.unravel_index(element, tensor.shape))
+
+
 def unwritten_outputs(
     named: Mapping[str, torch.Tensor],
     ledger: Ledger,

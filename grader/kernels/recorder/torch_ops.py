@@ -67,6 +67,8 @@ class Operation(NamedTuple):
     """Writes only chosen elements of its first argument."""
     composite: bool
     """Made of other operations, which inference mode hides unless it is taken apart."""
+    opaque: bool
+    """Whatever it writes, no schema of PyTorch's tells: somebody else's, or one of the old ones."""
 
 
 @lru_cache(maxsize=4096)
@@ -74,7 +76,9 @@ def operation(func: Any) -> Operation:
     """The traits of an overload (or of a higher-order operator, which is opaque: reads all, writes nothing)."""
     if not isinstance(func, torch._ops.OpOverload):
         name = str(func)
-        return Operation(name, name, (), frozenset(), frozenset(), frozenset(), True, False, False, False)
+        return Operation(
+            name, name, (), frozenset(), frozenset(), frozenset(), True, False, False, False, True
+        )
     schema = func._schema
     schema_key = f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
     name = schema.name.replace("::", ".")
@@ -98,6 +102,7 @@ def operation(func: Any) -> Operation:
         composite=torch._C._dispatch_has_kernel_for_dispatch_key(
             schema_key, torch._C.DispatchKey.CompositeImplicitAutograd
         ),
+        opaque=not name.startswith(("aten.", "prims.")) or "batch_norm" in base,
     )
 
 
@@ -127,6 +132,12 @@ def read_tensors(op: Operation, arguments: dict[str, Any]) -> list[torch.Tensor]
     if op.base in _SCATTERS and arguments.get("accumulate"):
         skip.discard("self")
     return [t for name, value in arguments.items() if name not in skip for t in tensors(value)]
+
+
+def written_tensors(op: Operation, arguments: dict[str, Any]) -> list[torch.Tensor]:
+    """The tensors in whose memory the operation may write: all, where its schema does not have to say so."""
+    names = arguments if op.opaque else op.written | op.resized
+    return [t for name in names for t in tensors(arguments.get(name))]
 
 
 def storage_of(tensor: torch.Tensor) -> torch.UntypedStorage | None:

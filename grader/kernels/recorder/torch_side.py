@@ -8,7 +8,7 @@ import dataclasses
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -20,8 +20,12 @@ from .ledger import Ledger, bytes_of
 from .torch_caller import name_in, student_frame
 from .torch_memory import Block, Memory
 from .torch_modes import threads_watched, watching
-from .torch_ops import EMPTY, Operation, bound, read_tensors, storage_of, tensors
+from .torch_ops import EMPTY, Operation, bound, read_tensors, storage_of, tensors, written_tensors
 from .torch_shadow import ALL_WRITTEN, Outcome, flags_of, outcome, scatter_flags, set_flags
+
+if TYPE_CHECKING:
+    from .memory_watch import MemoryWatch
+
 
 _MOST_FINDINGS = 16
 """A loop over a fault repeats it; nobody reads more."""
@@ -45,6 +49,7 @@ class TorchSide:
         *,
         may_write: Collection[str] = (),
         root: str = "",
+        watch: "MemoryWatch | None" = None,
     ) -> None:
         self.findings: list[Finding] = []
         self.intact = True
@@ -52,6 +57,7 @@ class TorchSide:
         self.largest_place = Place()
         """Where the largest temporary was made; after `finish`."""
         self._ledger = ledger
+        self._watch = watch
         self._inputs = {name: t for name, t in inputs.items() if storage_of(t) is not None}
         storages = [t.untyped_storage() for t in self._inputs.values()]
         self._input_storages = {storage._cdata for storage in storages}
@@ -146,10 +152,12 @@ class TorchSide:
                 flags = self._ledger.written(storage)
                 before[storage._cdata] = (storage.data_ptr(), storage.nbytes(), flags)
                 holes = holes or flags is not None
-        result = func(*args, **kwargs)
+        with self._followed(op, arguments):
+            result = func(*args, **kwargs)
         with self._lock:
             self.count(op.name)
             results = list(tensors(result))
+            self._note_made(results)
             if op.resized:
                 self._note_resized(op, arguments, before)
             # The state before the operation's own writes is what it read.
@@ -163,12 +171,41 @@ class TorchSide:
         """A tensor's elements were handed to Python: a list reads them, an array may write them unseen."""
         with self._lock:
             self.count(name)
+            if self._watch is not None and name == "Tensor.tolist":
+                self._watch.look([tensor])
+            elif self._watch is not None:
+                self._watch.handed_out(tensor)
             if name == "Tensor.tolist":
                 self._unwritten(name, [tensor])
             elif storage_of(tensor) is not None:
                 set_flags(self._ledger, tensor, torch.tensor(True))
 
     # bookkeeping
+
+    @contextmanager
+    def _followed(self, op: Operation, arguments: dict[str, Any]) -> Iterator[None]:
+        """Around an operation: the memory watch looks at what it takes, and follows what it writes."""
+        watch = self._watch
+        if watch is None:
+            yield
+            return
+        taken = list(_all(arguments.values()))
+        if op.reads or op.opaque:
+            watch.look(taken)
+        else:
+            for tensor in taken:
+                watch.met(tensor)
+        written = watch.begin(written_tensors(op, arguments))
+        try:
+            yield
+        finally:
+            watch.end(written)
+
+    def _note_made(self, results: list[torch.Tensor]) -> None:
+        if self._watch is not None:
+            for storage in map(storage_of, results):
+                if storage is not None and storage.device.type == "cpu" and storage.nbytes():
+                    self._watch.made(storage)
 
     def _died(self, key: int, address: int) -> None:
         self._origins.pop(key, None)

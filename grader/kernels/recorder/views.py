@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..evidence import Place
+from ..evidence import Place, TensorTraffic
 from .ledger import Ledger, bytes_of
 
 TAG_SHIFT = 48
@@ -46,6 +46,8 @@ class View:
         self.extent = extent_of(tensor)
         self.element_member = membership_of(tensor, self.extent)
         self.unwritten = self._words_not_written(ledger)
+        self.kept: NDArray[Any] | None = None
+        """The memory watch's copy of the elements, which follows every store; None where nobody watches."""
         self.read_bytes = 0
         self.written_bytes = 0
         self.atomics = 0
@@ -120,6 +122,20 @@ class View:
         else:
             touched = int(np.count_nonzero(self.last_writer)) if self.was_written else 0
         return touched * self.itemsize
+
+    def traffic(self) -> TensorTraffic:
+        """What the launch did to it, as data."""
+        return TensorTraffic(
+            tensor=self.label,
+            parameter=self.parameter,
+            shape=self.shape,
+            dtype=str(self.tensor.dtype).removeprefix("torch."),
+            read_bytes=self.read_bytes,
+            unique_read_bytes=self.unique_read_bytes,
+            written_bytes=self.written_bytes,
+            unique_written_bytes=self.unique_written_bytes,
+            atomics=self.atomics,
+        )
 
     def _words_not_written(self, ledger: Ledger) -> NDArray[Any] | None:
         flags = ledger.written(self.tensor.untyped_storage())
