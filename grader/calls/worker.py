@@ -286,7 +286,9 @@ class Worker:
                 raise Todo("")
             return launches
         if request.lane == "interpret":
-            unearned = done_by_torch(request.function, request.verb, request.args, request.kwargs, evidence)
+            unearned = done_by_torch(
+                request.function, request.verb, request.args, request.kwargs, value, evidence
+            )
             if unearned is not None:
                 raise unearned
         if request.metered:

@@ -100,6 +100,8 @@ class TorchWork(Evidence):
     """Most bytes of storages alive at once that the call made, those that it returns left out."""
     largest_temporary_bytes: int = 0
     largest_temporary_shape: tuple[int, ...] = ()
+    outside_bytes: int = 0
+    """Of tensors that the call used and no argument, operation or earlier call made: numpy's arrays, lists, files."""
 
 
 class CallEvidence(Evidence):

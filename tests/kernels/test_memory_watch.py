@@ -3,6 +3,7 @@
 # ruff: noqa: E402
 
 import ctypes
+import os
 import re
 import threading
 
@@ -570,3 +571,36 @@ def test_copies_go_with_their_tensors():
     memory_watch.forget()
     found(many_at_the_same_address)
     assert len(memory_watch._kept) <= 2
+
+
+@interpreted
+@pytest.mark.parametrize("case", range(4))
+def test_what_comes_from_outside_is_counted(case):
+    """An array, a list, an import: their bytes; what operations and kernels make of it is no more."""
+    function, expected = (
+        (lambda x: torch.from_numpy(np.ones(SIZE, np.float32)) + x, 4 * SIZE),
+        (lambda x: double(torch.tensor([1.0, 2.0])).view(2)[:1], 8),
+        (lambda x: double(x.clone()).exp() + torch.arange(float(SIZE)), 0),
+        (lambda x: torch.from_numpy(np.ones(SIZE, np.float32)), 4 * SIZE),
+    )[case]
+    done = call_recorded(function, [torch.arange(float(SIZE))], {})
+    assert done.evidence.torch.outside_bytes == expected
+
+
+AT_IMPORT = {"work": torch.ones(SIZE)}
+
+
+@interpreted
+def test_what_a_submission_made_at_import_is_known():
+    """A workspace of the module's is not from outside, and a write by its address is found."""
+
+    def function(x, write):
+        if write:
+            poke(AT_IMPORT["work"])
+        return double(AT_IMPORT["work"])
+
+    def call(write):
+        return call_recorded(function, [torch.ones(1), write], {}, root=os.path.dirname(__file__)).evidence
+
+    assert call(False).torch.outside_bytes == 0
+    assert [told.kind for told in call(True).findings] == ["unseen_write"]

@@ -134,6 +134,12 @@ def test_a_subclass_is_taken_apart():
     assert ops(lambda q: Wrapper(q).exp(), Q) == {"aten.tanh": 1}
 
 
+@pytest.mark.parametrize("way", [np.asarray, np.from_dlpack, torch.Tensor.numpy])
+def test_every_way_to_an_array_has_one_name(way):
+    """What an exercise says of `.numpy()` holds for what numpy itself asks a tensor for."""
+    assert ops(lambda q: way(q.detach()), Q)["Tensor.numpy"] == 1
+
+
 def test_paused_leaves_the_recorder_s_own_calls_out():
     """What the interpreter does with PyTorch is no work of the student's; pauses nest."""
     side = TorchSide(Ledger(), {"q": Q})

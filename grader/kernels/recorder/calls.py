@@ -15,7 +15,7 @@ from ..faults import KernelFault
 from ..interpreter import autotune
 from . import hooks, integrity, memory_watch, outcome
 from .alone import OFFICIAL, Alone
-from .frames import Names, place_at, student_frames
+from .frames import Names, held_by_modules, place_at, student_frames
 from .hooks import listening
 from .kernel_body import Body, not_triton
 from .language import Language
@@ -81,7 +81,7 @@ def call_recorded(
     """See the package."""
     global _tampered
     install()
-    call = _Call(function, args, kwargs, sanitize)
+    call = _Call(function, args, kwargs, sanitize, root)
     value, error = None, None
     side = TorchSide(call.ledger, call.inputs, may_write=may_modify, root=root, watch=call.watch)
     with ExitStack() as stack:
@@ -103,6 +103,8 @@ def call_recorded(
         for finding in side.findings:
             call.found(finding)
         call.judge_end(value, may_modify, side.made_at)
+    if call.watch is not None:
+        work = work.model_copy(update={"outside_bytes": call.watch.outside_bytes})
     evidence = CallEvidence(launches=tuple(call.launches), torch=work, findings=tuple(call.findings.values()))
     return Recorded(value, error, evidence)
 
@@ -115,7 +117,12 @@ class _Call:
     """The state of one call while it runs."""
 
     def __init__(
-        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], sanitize: bool
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        sanitize: bool,
+        root: str,
     ) -> None:
         arguments = _bound(function, args, kwargs)
         self.sanitize = sanitize
@@ -136,6 +143,9 @@ class _Call:
         self._made_at: dict[str, Place] = {}
         """By name, of what is looked at when the call is over, where it was made."""
         self.watch = MemoryWatch(self.inputs.values(), self._unseen) if sanitize else None
+        if self.watch is not None:
+            for _, tensor in held_by_modules(root):
+                self.watch.known(tensor)
         if not sanitize:
             memory_watch.forget()
 

@@ -7,7 +7,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
 from functools import cache
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 import torch
@@ -156,6 +156,17 @@ def _tensors(values: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
         elif isinstance(value, torch.nn.Module):
             held = {**vars(value).get("_parameters", {}), **vars(value).get("_buffers", {})}
             yield from _plain_tensors({f"{name}.{key}": item for key, item in held.items()})
+
+
+def held_by_modules(root: str) -> Iterator[tuple[str, torch.Tensor]]:
+    """Tensors that the student's modules have made at import, or keep: globals of files under `root`."""
+    below = os.path.join(root, "")
+    for module in list(sys.modules.values()):
+        if type(module) is ModuleType and root:
+            values = vars(module)
+            file = values.get("__file__")
+            if type(file) is str and file.startswith(below):
+                yield from _tensors(values)
 
 
 def _plain_tensors(values: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:

@@ -116,6 +116,12 @@ class MemoryWatch:
             _kept[key] = kept
         return kept
 
+    def known(self, tensor: torch.Tensor) -> None:
+        """A tensor that is there when the call begins: what it holds was not made of the call's arguments."""
+        storage = _in_memory(tensor)
+        if storage is not None:
+            self.made(storage)
+
     def met(self, tensor: torch.Tensor) -> Part | None:
         """The memory of a tensor, which is new to the watch or not; None for one without memory on the CPU."""
         storage = _in_memory(tensor)

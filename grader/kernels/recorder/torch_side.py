@@ -178,7 +178,8 @@ class TorchSide:
             if name == "Tensor.tolist":
                 self._unwritten(name, [tensor])
             elif storage_of(tensor) is not None:
-                set_flags(self._ledger, tensor, torch.tensor(True))
+                with self.paused():
+                    set_flags(self._ledger, tensor, torch.tensor(True))
 
     # bookkeeping
 
