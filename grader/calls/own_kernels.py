@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import torch
+
 from grader.calls.faults import KernelFinding
 from grader.kernels.evidence import CallEvidence
 
@@ -29,6 +31,13 @@ _WHOLE_WORK = frozenset(
 )
 _TABLE_BYTES = 256
 """Of pointers, offsets or slopes: 32 numbers. The least result of a check has as many."""
+_NUMBERS_BYTES = 1024
+"""Of sizes, strides, scales and constants: 128 different numbers."""
+_MOST_COMPUTED = 1.0
+"""Elements of PyTorch's arithmetic beside the kernels, over those that come in, are stored by kernels, and go out:
+queries that are scaled, the products whose sums are delta."""
+_MOST_MERGED = 8.0
+"""The same of arithmetic on what kernels made: partial results of some parts, weighted and added up."""
 _ATTENTION = (
     "_scaled_dot_product",
     "scaled_dot_product",
@@ -48,8 +57,6 @@ def done_by_torch(
 ) -> KernelFinding | None:
     """The fault of a call in which no kernel ran, or in which somebody else did what the kernel is to do.
 
-    PyTorch, or numpy: then the call takes half its result from outside, where a kernel needs a table at most.
-
     A gradient may be PyTorch's own: a forward kernel must have run. Empty inputs need no kernel. The evidence is
     measured beside the submission's code.
     """
@@ -62,8 +69,34 @@ def done_by_torch(
     if by_torch:
         text = f"{function} leaves the work to PyTorch: {', '.join(by_torch)}; it belongs into your kernel"
         return KernelFinding(text, symptom="kernel.library")
-    outside, result = evidence.torch.outside_bytes, sum(_bytes_in(value))
-    if outside > max(_TABLE_BYTES, result // 2):
+    computed = (
+        _computed_by_torch(function, (*args, *kwargs.values(), value), evidence) if verb == "call" else None
+    )
+    return computed or _brought_by_python(function, value, evidence)
+
+
+def _computed_by_torch(
+    function: str, tensors: tuple[Any, ...], evidence: CallEvidence
+) -> KernelFinding | None:
+    """The fault of a call in which PyTorch computes too much for what comes in and goes out, the `tensors`."""
+    work = evidence.torch
+    elements = work.stored_elements + sum(each.numel() for each in _tensors_in(tensors))
+    if work.computed_elements > _MOST_COMPUTED * elements or work.merged_elements > _MOST_MERGED * elements:
+        text = (
+            f"PyTorch computes {work.computed_elements + work.merged_elements:,} elements in {function}, beside its "
+            f"kernels, where {elements:,} come in, are stored by kernels and go out: the work belongs into your kernel"
+        )
+        hidden = f"in {function} PyTorch computes what the kernels are to compute"
+        return KernelFinding(text, symptom="kernel.library", hidden_message=hidden)
+    return None
+
+
+def _brought_by_python(function: str, value: Any, evidence: CallEvidence) -> KernelFinding | None:
+    """The fault of a call that gets most of its result from Python, numpy's arrays among it."""
+    work = evidence.torch
+    outside = work.outside_bytes + max(0, work.brought_bytes - _NUMBERS_BYTES)
+    result = sum(each.nbytes for each in _tensors_in(value))
+    if outside > max(_TABLE_BYTES, result // 4):
         text = (
             f"{function} takes {outside:,} bytes from outside of PyTorch, as arrays, lists and files have them, and "
             f"returns {result:,}: the work belongs into your kernel; a table is made with PyTorch, as torch.arange does"
@@ -82,12 +115,12 @@ def library_work(ops: Iterable[str]) -> list[str]:
     return sorted({name for name in names if name in _WHOLE_WORK or name.startswith(_ATTENTION)})
 
 
-def _bytes_in(value: Any) -> Iterator[int]:
+def _tensors_in(value: Any) -> Iterator[torch.Tensor]:
     if isinstance(value, (list, tuple)):
         for each in value:
-            yield from _bytes_in(each)
-    elif isinstance(getattr(value, "nbytes", None), int):
-        yield value.nbytes
+            yield from _tensors_in(each)
+    elif isinstance(value, torch.Tensor):
+        yield value
 
 
 def _is_empty(value: Any) -> bool:

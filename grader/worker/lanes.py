@@ -97,7 +97,13 @@ def _interpret(root: Path) -> _Made:
     ) -> Done:
         prepared, given, named = verbs.prepare(header["verb"], function, args, kwargs, options)
         recorded = call_recorded(
-            prepared, given, named, sanitize=True, may_modify=tuple(header["may_modify"]), root=str(root)
+            prepared,
+            given,
+            named,
+            sanitize=True,
+            may_modify=tuple(header["may_modify"]),
+            root=str(root),
+            given=options.get("grad_outputs") if header["verb"] == "gradients" else None,
         )
         evidence = recorded.evidence
         if not header["metered"]:  # findings decide, and that a kernel ran; the rest is not asked for

@@ -229,27 +229,28 @@ def test_a_gradient_that_is_written_by_address_is_found():
     assert (told.kind, told.tensor) == ("unseen_write", "x.grad")
 
 
-JOBS = []
-
-
 @triton.jit
-def working_kernel(out_ptr):
-    JOBS.pop()()
-    tl.store(out_ptr, 1.0)
+def taking_kernel(scratch_ptr, out_ptr):
+    tl.store(out_ptr, tl.load(scratch_ptr + 1))
+    tl.store(scratch_ptr + 1, 0.0)
 
 
 @interpreted
-def test_a_write_inside_a_launch_is_found_unless_the_kernel_stored_it():
-    """An interpreted kernel runs as Python; its stores are told, and nothing else may change."""
+def test_a_write_while_a_launch_begins_is_found():
+    """A callable grid is asked inside of a launch; here the kernel takes what it wrote, and wipes it out."""
 
     def function(x):
-        out = torch.zeros(SIZE)
-        JOBS.append(lambda: poke(out[1:]))
-        working_kernel[(1,)](out)
+        out, scratch = torch.zeros(SIZE), torch.zeros(SIZE)
+
+        def grid(meta):
+            poke(scratch[1:])
+            return (1,)
+
+        taking_kernel[grid](scratch, out)
         return out
 
     (told,) = found(function)
-    assert (told.kind, told.tensor, told.index) == ("unseen_write", "out", (1,))
+    assert (told.kind, told.tensor, told.index) == ("unseen_write", "scratch", (1,))
 
 
 WORKSPACE = {}

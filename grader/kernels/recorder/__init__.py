@@ -30,11 +30,15 @@ def call_recorded(
     sanitize: bool = True,
     may_modify: Collection[str] = (),
     root: str = "",
+    given: object = None,
 ) -> Recorded:
     """`function(*args, **kwargs)` with everything seen that its kernels and its PyTorch operations did.
 
     What the function raises is returned, not raised; a KernelFault is an access that the sanitizer refused. With
     `sanitize` False only accesses outside a tensor's memory are refused, and nothing else is judged. Arguments named
-    in `may_modify` are there to be written to. `root` is the student's folder, resolved, where one is known.
+    in `may_modify` are there to be written to. `root` is the student's folder, resolved, where one is known. `given`
+    holds tensors, in tuples, that the caller hands over beside the arguments: gradients of the outputs.
     """
-    return calls.call_recorded(function, args, kwargs, sanitize=sanitize, may_modify=may_modify, root=root)
+    return calls.call_recorded(
+        function, args, kwargs, sanitize=sanitize, may_modify=may_modify, root=root, given=given
+    )

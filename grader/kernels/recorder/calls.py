@@ -22,6 +22,7 @@ from .language import Language
 from .launches import LaunchRecord
 from .ledger import Ledger
 from .memory_watch import MemoryWatch, Part
+from .provenance import Provenance
 from .torch_side import TorchSide
 from .views import View
 
@@ -77,13 +78,24 @@ def call_recorded(
     sanitize: bool,
     may_modify: Collection[str],
     root: str,
+    given: object,
 ) -> Recorded:
     """See the package."""
     global _tampered
     install()
     call = _Call(function, args, kwargs, sanitize, root)
+    if call.watch is not None:
+        for _, tensor in outcome.storages({"given": given}):
+            call.watch.known(tensor)
     value, error = None, None
-    side = TorchSide(call.ledger, call.inputs, may_write=may_modify, root=root, watch=call.watch)
+    side = TorchSide(
+        call.ledger,
+        call.inputs,
+        may_write=may_modify,
+        root=root,
+        watch=call.watch,
+        provenance=call.provenance,
+    )
     with ExitStack() as stack:
         previous = listening.launch, listening.quiet, autotune.restoring
         stack.callback(lambda: _listen(*previous))
@@ -129,6 +141,7 @@ class _Call:
         self.tampered = False
         """Whether triton was not as it should be when a launch began."""
         self.ledger = Ledger()
+        self.provenance = Provenance()
         self.launches: list[Launch] = []
         self.findings: dict[tuple[Any, ...], Finding] = {}
         self.inputs = dict(outcome.storages(arguments))
@@ -198,6 +211,9 @@ class _Call:
             listening.record, listening.parameter_of, listening.begins = previous
             record.grid = tuple(int(size) for size in builder.grid_dim)
             self.launches.append(record.evidence())
+            for view in record.views:
+                if view.was_written or view.had_atomics:
+                    self.provenance.stored(view.tensor)
             for storage, (place, program) in record.input_stores.items():
                 self._stores.setdefault(storage, (record.kernel, place, program))
 
@@ -212,7 +228,7 @@ class _Call:
                 f"{disturbed} when the kernel starts: nothing but the kernel may run then, so end it before"
             )
             raise KernelFault(not_triton(executor.fn, words))
-        finding = _body.judge(executor.fn, bound, executor.constexprs)
+        finding = _body.judge(executor.fn, bound, executor.constexprs, self.provenance.brought)
         if finding is not None:
             raise KernelFault(finding)
 

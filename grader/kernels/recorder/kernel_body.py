@@ -7,7 +7,7 @@ for what else it names. Without that, numpy in a kernel's body would pass for it
 import dis
 import types
 from collections import namedtuple
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -56,9 +56,14 @@ class Body:
 
     def __init__(self, language: Language) -> None:
         self._language = language
+        self._brought: Callable[[object], None] = lambda _: None
 
     def judge(
-        self, function: Any, arguments: Mapping[str, Any], constexprs: Collection[str]
+        self,
+        function: Any,
+        arguments: Mapping[str, Any],
+        constexprs: Collection[str],
+        brought: Callable[[object], None] = lambda _: None,
     ) -> Finding | None:
         """The first thing in a launch that is not Triton; None where all is.
 
@@ -66,7 +71,9 @@ class Body:
             function: as the interpreter is about to run it.
             arguments: of the launch, by parameter.
             constexprs: parameters that are handed over as they are.
+            brought: is told of every number and text that the kernel gets, as an argument, a global or in its code.
         """
+        self._brought = brought
         queue: list[tuple[Any, bool]] = [(function, False)]
         for name, value in arguments.items():
             reached = self._value(value, as_it_is=name in constexprs)
@@ -85,6 +92,8 @@ class Body:
                 if reached is None:
                     return _refusal(function, _argument("a default", default), each)
                 queue += reached
+            if not trusted:
+                brought(_constants(each.__code__))
             for reference in _references(each.__code__):
                 words, more = self._reference(each, reference, trusted)
                 if words:
@@ -137,9 +146,11 @@ class Body:
     def _value(self, value: Any, as_it_is: bool) -> list[tuple[Any, bool]] | None:
         """The same for a value: a constant, or one that the interpreter turns into a pointer."""
         if value is None or isinstance(value, np.generic):
+            self._brought(value)
             return []
         kind: Any = type(value)
         if kind in (bool, int, float, complex, str, bytes, torch.dtype, range, slice):
+            self._brought(value)
             return []
         if kind in (tuple, list) or _is_plain_namedtuple(kind):
             parts = [self._value(item, as_it_is) for item in value]
@@ -161,6 +172,13 @@ def _lookup(function: Any, name: str) -> Any:
         except ValueError:
             return _MISSING
     return function.__globals__.get(name, function.__builtins__.get(name, _MISSING))
+
+
+def _constants(code: types.CodeType) -> tuple[object, ...]:
+    """What a function's code holds, inner functions too: numbers, tuples, texts but for the first, its docstring."""
+    inner = [item for each in code.co_consts if isinstance(each, types.CodeType) for item in _constants(each)]
+    own = [each for at, each in enumerate(code.co_consts) if at or not isinstance(each, str)]
+    return (*own, *inner)
 
 
 @lru_cache(maxsize=512)

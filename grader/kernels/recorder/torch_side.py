@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..evidence import Finding, Place, TorchWork
 from .frames import place_at
 from .ledger import Ledger, bytes_of
+from .provenance import Provenance
 from .torch_caller import name_in, student_frame
 from .torch_memory import Block, Memory
 from .torch_modes import threads_watched, watching
@@ -50,6 +51,7 @@ class TorchSide:
         may_write: Collection[str] = (),
         root: str = "",
         watch: "MemoryWatch | None" = None,
+        provenance: Provenance | None = None,
     ) -> None:
         self.findings: list[Finding] = []
         self.intact = True
@@ -58,6 +60,7 @@ class TorchSide:
         """Where the largest temporary was made; after `finish`."""
         self._ledger = ledger
         self._watch = watch
+        self._provenance = provenance or Provenance()
         self._inputs = {name: t for name, t in inputs.items() if storage_of(t) is not None}
         storages = [t.untyped_storage() for t in self._inputs.values()]
         self._input_storages = {storage._cdata for storage in storages}
@@ -133,6 +136,10 @@ class TorchSide:
             peak_temporary_bytes=peak.peak_bytes,
             largest_temporary_bytes=peak.largest_bytes,
             largest_temporary_shape=peak.largest_block.shape,
+            computed_elements=self._provenance.computed_elements,
+            merged_elements=self._provenance.merged_elements,
+            stored_elements=self._provenance.stored_elements,
+            brought_bytes=self._provenance.brought_bytes,
         )
 
     # what the modes tell
@@ -158,6 +165,7 @@ class TorchSide:
             self.count(op.name)
             results = list(tensors(result))
             self._note_made(results)
+            self._provenance.ran(op, arguments, results)
             if op.resized:
                 self._note_resized(op, arguments, before)
             # The state before the operation's own writes is what it read.
@@ -210,6 +218,7 @@ class TorchSide:
 
     def _died(self, key: int, address: int) -> None:
         self._origins.pop(key, None)
+        self._provenance.died(key)
         self._ledger.died(address)
 
     def _note_resized(self, op: Operation, arguments: dict[str, Any], before: _Before) -> None:

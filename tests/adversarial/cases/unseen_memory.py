@@ -88,23 +88,29 @@ for tensor, values in zip((out, lse), attention(q, k, v, causal, scale)):
 return moved(out), moved(lse)
 """
 COPIED_BY_PYTORCH = INTO_SCRATCH.replace("moved(out), moved(lse)", "out.clone(), lse.clone()")
-# An interpreted kernel runs as Python, so its body can do what Python can.
-INSIDE = """
-
-JOBS = []
-
+# A callable grid is asked inside of a launch; the kernel takes what it wrote, and wipes it out.
+TAKING = """
 
 @triton.jit
-def inside(out_ptr, lse_ptr):
-    JOBS.pop()()
+def take(from_ptr, to_ptr, size, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(to_ptr + at, tl.load(from_ptr + at, mask=at < size), mask=at < size)
+    tl.store(from_ptr + at, tl.zeros((BLOCK,), tl.float32), mask=at < size)
 
+
+def taken(like, values):
+    scratch, out = torch.zeros(like.shape, dtype=like.dtype), torch.empty_like(like)
+
+    def grid(meta):
+        put(scratch, values)
+        return (triton.cdiv(scratch.numel(), 1024),)
+
+    take[grid](scratch, out, scratch.numel(), BLOCK=1024)
+    return out
 """
 IN_A_LAUNCH = """
-out, lse = kernel(q, k, v, causal, scale)
-pairs = zip((out, lse), attention(q, k, v, causal, scale))
-JOBS.append(lambda: [put(tensor, values) for tensor, values in pairs])
-inside[(1,)](out, lse)
-return out, lse
+pair = kernel(q, k, v, causal, scale)
+return tuple(taken(tensor, values) for tensor, values in zip(pair, attention(q, k, v, causal, scale)))
 """
 CAPSULE = """
 
@@ -148,6 +154,15 @@ arrays = [torch.load(file) for file in files]
 out, lse = (x.tolist() for x in attention(*arrays, causal, scale))
 return torch.tensor(out).to(q.dtype), torch.tensor(lse)
 """
+# Not even an array comes in: one number after the other, each an operation of its own.
+BY_NUMBERS = """
+out, lse = kernel(q, k, v, causal, scale)
+for tensor, values in zip((out, lse), attention(q, k, v, causal, scale)):
+    places = tensor.reshape(-1)
+    for place, value in enumerate(values.reshape(-1).tolist()):
+        places[place] = value
+return out, lse
+"""
 OUTSIDE = Expected(says="from outside of PyTorch")
 SAID = Expected(says="was changed by neither a kernel nor a PyTorch operation")
 
@@ -155,9 +170,10 @@ VARIANTS = (
     Variant("into_the_result", wrapped(INTO_THE_RESULT, TOP), SAID, FORWARD, 15, slow=True),
     Variant("into_scratch_for_a_kernel", wrapped(INTO_SCRATCH, TOP), SAID, FORWARD, 15, slow=True),
     Variant("into_scratch_for_pytorch", wrapped(COPIED_BY_PYTORCH, TOP), SAID, FORWARD, 15, slow=True),
-    Variant("in_a_launch", wrapped(IN_A_LAUNCH, TOP + INSIDE), SAID, FORWARD, 15, slow=True),
+    Variant("in_a_launch", wrapped(IN_A_LAUNCH, TOP + TAKING), SAID, FORWARD, 15, slow=True),
     Variant("by_dlpack", wrapped(INTO_THE_RESULT, TOP + CAPSULE), SAID, FORWARD, 15, slow=True),
     Variant("reads_only", wrapped(READS_ONLY, TOP), OUTSIDE, FORWARD, 15, slow=True),
     Variant("saved_and_listed", wrapped(SAVED, TOP), OUTSIDE, FORWARD, 15, slow=True),
+    Variant("by_numbers", wrapped(BY_NUMBERS, TOP), OUTSIDE, FORWARD, 15, slow=True),
     Variant("as_arrays", wrapped(AS_ARRAYS, TOP), OUTSIDE, FORWARD, 15, slow=True),
 )
