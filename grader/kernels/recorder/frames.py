@@ -158,15 +158,21 @@ def _tensors(values: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
             yield from _plain_tensors({f"{name}.{key}": item for key, item in held.items()})
 
 
+_elsewhere: dict[str, set[str]] = {}
+"""By root, the modules that are not below it: looking at all of them takes as long as a small launch."""
+
+
 def held_by_modules(root: str) -> Iterator[tuple[str, torch.Tensor]]:
     """Tensors that the student's modules have made at import, or keep: globals of files under `root`."""
-    below = os.path.join(root, "")
-    for module in list(sys.modules.values()):
-        if type(module) is ModuleType and root:
-            values = vars(module)
-            file = values.get("__file__")
-            if type(file) is str and file.startswith(below):
-                yield from _tensors(values)
+    elsewhere = _elsewhere.setdefault(root, set())
+    for name in (sys.modules.keys() - elsewhere) if root else ():
+        module = sys.modules.get(name)
+        values = vars(module) if type(module) is ModuleType else {}
+        file = values.get("__file__")
+        if type(file) is str and file.startswith(os.path.join(root, "")):
+            yield from _tensors(values)
+        else:
+            elsewhere.add(name)
 
 
 def _plain_tensors(values: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
