@@ -25,8 +25,11 @@ def test_every_correct_kernel_compiles(reported: dict[tuple[str, str], Row]) -> 
 
 
 @pytest.mark.slow
-def test_compiler_refuses_the_dots_that_the_interpreter_refuses(reported: dict[tuple[str, str], Row]) -> None:
+def test_compiler_refuses_what_the_interpreter_is_made_to_refuse(
+    reported: dict[tuple[str, str], Row],
+) -> None:
     """At the same line, and no other broken kernel."""
     refused = {case.name: reported[case.name, "bfloat16"]["refused"] for case in corpus.broken_cases()}
     lines = {name: {line for line, _ in found} for name, found in refused.items() if found}
-    assert lines == {case.name: {case.line} for case in corpus.broken_cases() if case.kind == "dot_operands"}
+    kinds = ("dot_operands", "not_triton")
+    assert lines == {case.name: {case.line} for case in corpus.broken_cases() if case.kind in kinds}
