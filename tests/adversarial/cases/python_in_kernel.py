@@ -186,7 +186,9 @@ def beside(before: str, after: str = "pass") -> Build:
     return norm("x + 0.0\n    for _ in range(300):\n        out = out * 1.0", top=BESIDE, before=before, after=after)
 
 
-UNEARNED = Expected(says="")
+UNEARNED = Expected()
+# Threads of the checks before go on: one that looks as the recorder ends is tampering to it.
+THREAD = Expected(("failed", "integrity"))
 
 VARIANTS = (
     Variant("calls_a_function", norm("answer(x, weight)"), REFUSED, EXERCISE),
@@ -219,6 +221,6 @@ VARIANTS = (
     ),
     Variant("as_it_is_audited", beside(AUDITED), UNEARNED, EXERCISE, slow=True),
     Variant(
-        "in_a_thread", beside(THREADED, "CALL.clear(); thread.join()"), Expected(says="a thread of yours"), EXERCISE
+        "in_a_thread", beside(THREADED, "CALL.clear(); thread.join()"), THREAD, EXERCISE
     ),
 )
