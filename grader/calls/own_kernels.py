@@ -3,41 +3,51 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import torch
 
 from grader.calls.faults import KernelFinding
 from grader.kernels.evidence import CallEvidence
+from grader.kernels.moves import MOVES
 
 # What does a whole exercise, or the heavy part of one. Host code may scale, reshape, allocate, merge as it likes.
 _WHOLE_WORK = frozenset(
     {
+        "_addmm_activation",
+        "_cdist_forward",
         "_fused_rms_norm",
         "_log_softmax",
+        "_masked_softmax",
         "_safe_softmax",
         "_softmax",
+        "_trilinear",
         "addbmm",
-        "addmm",
-        "baddbmm",
-        "bmm",
-        "dot",
+        "addr",
+        "bilinear",
+        "convolution",
+        "einsum",
+        "linear",
         "logsumexp",
         "matmul",
-        "mm",
-        "mv",
+        "native_batch_norm",
+        "native_group_norm",
         "native_layer_norm",
+        "outer",
         "rms_norm",
         "softmax",
     }
 )
+_PRODUCTS = ("mm", "mv", "dot", "_linear_pointwise", "_convolution", "_conv")
+"""How the names of the other products of matrices end: bmm, addmm, _int_mm, addmv, vdot."""
 _TABLE_BYTES = 256
 """Of pointers, offsets or slopes: 32 numbers. The least result of a check has as many."""
 _NUMBERS_BYTES = 1024
 """Of sizes, strides, scales and constants: 128 different numbers."""
-_MOST_COMPUTED = 1.0
-"""Elements of PyTorch's arithmetic beside the kernels, over those that come in, are stored by kernels, and go out:
-queries that are scaled, the products whose sums are delta."""
-_MOST_MERGED = 8.0
-"""The same of arithmetic on what kernels made: partial results of some parts, weighted and added up."""
+_MOST_COMPUTED = 1
+"""Elements of PyTorch's arithmetic beside the kernels, over those that come in and go out: queries that are scaled,
+the products whose sums are delta."""
+_MOST_MERGED = 64
+"""The same of arithmetic on what kernels made, over those that go out: eight parts, weighted and added up."""
 _ATTENTION = (
     "_scaled_dot_product",
     "scaled_dot_product",
@@ -80,11 +90,14 @@ def _computed_by_torch(
 ) -> KernelFinding | None:
     """The fault of a call in which PyTorch computes too much for what comes in and goes out, the `tensors`."""
     work = evidence.torch
-    elements = work.stored_elements + sum(each.numel() for each in _tensors_in(tensors))
-    if work.computed_elements > _MOST_COMPUTED * elements or work.merged_elements > _MOST_MERGED * elements:
+    *given, value = tensors
+    returned = sum(each.numel() for each in _tensors_in(value))
+    most = _MOST_COMPUTED * (returned + sum(each.numel() for each in _tensors_in(given)))
+    if work.computed_elements > most or work.merged_elements > _MOST_MERGED * returned:
+        named = ", ".join(sorted(name for name in map(_base, work.ops) if name not in MOVES)[:8])
         text = (
-            f"PyTorch computes {work.computed_elements + work.merged_elements:,} elements in {function}, beside its "
-            f"kernels, where {elements:,} come in, are stored by kernels and go out: the work belongs into your kernel"
+            f"PyTorch computes {work.computed_elements + work.merged_elements:,} elements in {function} beside its "
+            f"kernels ({named}), and {most:,} come in and go out: the work belongs into your kernel"
         )
         hidden = f"in {function} PyTorch computes what the kernels are to compute"
         return KernelFinding(text, symptom="kernel.library", hidden_message=hidden)
@@ -96,10 +109,12 @@ def _brought_by_python(function: str, value: Any, evidence: CallEvidence) -> Ker
     work = evidence.torch
     outside = work.outside_bytes + max(0, work.brought_bytes - _NUMBERS_BYTES)
     result = sum(each.nbytes for each in _tensors_in(value))
+    outside += sum(each.nbytes for each in _inside(value) if isinstance(each, np.ndarray))
     if outside > max(_TABLE_BYTES, result // 4):
         text = (
-            f"{function} takes {outside:,} bytes from outside of PyTorch, as arrays, lists and files have them, and "
-            f"returns {result:,}: the work belongs into your kernel; a table is made with PyTorch, as torch.arange does"
+            f"{function} takes {outside:,} bytes from outside of PyTorch, as arrays, lists, files and operators of "
+            f"your own have them, and returns {result:,}: the work belongs into your kernel; allocate with "
+            "torch.empty, and make a table with PyTorch, as torch.arange does"
         )
         return KernelFinding(
             text,
@@ -111,16 +126,28 @@ def _brought_by_python(function: str, value: Any, evidence: CallEvidence) -> Ker
 
 def library_work(ops: Iterable[str]) -> list[str]:
     """Which of PyTorch's operations, named `aten.bmm.default` and so on, do what a kernel is to do."""
-    names = (name.removeprefix("aten.").partition(".")[0] for name in ops if name.startswith("aten."))
-    return sorted({name for name in names if name in _WHOLE_WORK or name.startswith(_ATTENTION)})
+    return sorted(base for base in set(map(_base, ops)) if _is_whole_work(base.removesuffix("_")))
+
+
+def _base(name: str) -> str:
+    """`bmm` of `aten.bmm.default`."""
+    return name.split(".")[min(1, name.count("."))]
+
+
+def _is_whole_work(base: str) -> bool:
+    return base in _WHOLE_WORK or base.endswith(_PRODUCTS) or base.startswith(_ATTENTION)
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    if isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _inside(each)
+    else:
+        yield value
 
 
 def _tensors_in(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _tensors_in(each)
-    elif isinstance(value, torch.Tensor):
-        yield value
+    return (each for each in _inside(value) if isinstance(each, torch.Tensor))
 
 
 def _is_empty(value: Any) -> bool:

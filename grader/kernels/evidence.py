@@ -104,10 +104,9 @@ class TorchWork(Evidence):
     """Of PyTorch's arithmetic on what no kernel made: the larger of operands and result, added up over operations."""
     merged_elements: int = 0
     """The same where a kernel made an operand: partial results that the host puts together."""
-    stored_elements: int = 0
-    """Of the tensors that kernels stored to, counted again in each launch."""
     brought_bytes: int = 0
-    """Of numbers and texts that Python gave to operations, launches and kernels' code, each value once."""
+    """Of numbers and texts that Python gave to operations, launches and kernels' code, each value once; and two for
+    each operation, and each tensor of a launch, past 256."""
     outside_bytes: int = 0
     """Of tensors that the call used and no argument, operation or earlier call made: numpy's arrays, lists, files."""
 

@@ -36,17 +36,24 @@ def test_a_gradient_may_be_pytorchs_own(verb: str, symptom: str) -> None:
 def test_pytorch_may_scale_what_comes_in_and_not_more() -> None:
     """As many elements as come in and go out, 4,096 here."""
     assert fault(computed_elements=4096) == ""
-    message = fault(computed_elements=4097)
-    assert message.startswith(
-        "kernel.library PyTorch computes 4,097 elements in f, beside its kernels, where 4,096 "
-    )
+    message = fault(computed_elements=4097, ops={"aten.empty": 1, "aten.exp_": 2})
+    assert "PyTorch computes 4,097 elements in f beside its kernels (exp_), and 4,096 come in" in message
 
 
 def test_parts_that_kernels_made_may_be_merged() -> None:
-    """Eight times as many, what kernels stored included."""
-    assert fault(merged_elements=8 * 4096) == ""
-    assert fault(merged_elements=8 * 4096 + 1).startswith("kernel.library")
-    assert fault(merged_elements=8 * 4096 + 1, stored_elements=1) == ""
+    """64 times what goes out."""
+    assert fault(merged_elements=64 * 2048) == ""
+    assert fault(merged_elements=64 * 2048 + 1).startswith("kernel.library")
+
+
+@pytest.mark.parametrize(
+    "operation",
+    ["aten.bmm.default", "aten.addmm_", "aten.addmv", "aten._int_mm", "mkldnn._linear_pointwise", "mm"],
+)
+def test_a_product_is_known_under_any_name(operation: str) -> None:
+    """In place, with another beginning, of another namespace."""
+    assert fault(ops={operation: 1}).startswith("kernel.library f leaves the work to PyTorch")
+    assert fault(ops={"aten.lgamma": 1, "aten.mul_": 3, "Tensor.tolist": 1}) == ""
 
 
 def test_python_may_bring_a_table_and_not_a_result() -> None:

@@ -54,7 +54,7 @@ def test_making_viewing_and_copying_is_free():
 def test_arithmetic_on_what_kernels_made_is_counted_apart():
     """And on what was computed from that."""
     seen = work(lambda x: (copied(x) + copied(x)) * x)
-    assert (seen.computed_elements, seen.merged_elements, seen.stored_elements) == (0, 2 * SIZE, 2 * SIZE)
+    assert (seen.computed_elements, seen.merged_elements) == (0, 2 * SIZE)
     seen = work(lambda x: copied(x * 2))
     assert (seen.computed_elements, seen.merged_elements) == (SIZE, 0)
 
@@ -98,6 +98,17 @@ def test_constants_of_a_kernels_code_are_brought():
         return y
 
     assert work(function).brought_bytes >= 50 * 8
+
+
+@interpreted
+def test_choices_among_many_tensors_are_counted():
+    """Which of 64 pieces goes where is told by 320 copies."""
+
+    def function(x):
+        for place, piece in zip(copied(x).split(1) * 5, x.split(1) * 5, strict=True):
+            place.copy_(piece)
+
+    assert work(function).brought_bytes >= 2 * (5 * SIZE - 256)
 
 
 @interpreted

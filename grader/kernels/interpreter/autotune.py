@@ -209,6 +209,8 @@ def _numpy_dtype(torch_name: str) -> np.dtype[Any]:
 
 # Read and written past torch: a copy by a torch op would be counted as the student's.
 def _read(memory: list[_Memory]) -> list[bytes]:
+    with restoring({block.address for block in memory}):
+        pass  # whoever watches memory looks at it here: what is read now may be written back later
     return [ctypes.string_at(block.address, block.size) for block in memory]
 
 

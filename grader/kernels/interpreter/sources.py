@@ -1,6 +1,7 @@
 """Kernels as they were written: names that their modules took from triton before it was mended, and plain arguments."""
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ def mend(interpreter: Any, replaced: list[tuple[Callable[..., Any], Callable[...
     new = {id(old): function for old, function in replaced}
 
     def rewrite(self: Any) -> Any:
+        if type(self.rewritten_fn) is not dict or type(self.fn) is not FunctionType:
+            raise TypeError("@triton.jit stands above something that is no plain function")
         if self.fn not in self.rewritten_fn:
             # `from triton.language.extra.cuda.libdevice import tanh`, in a module imported before.
             names = self.fn.__globals__

@@ -4,14 +4,17 @@ A trace function, a signal handler, a callback of the collector or another threa
 with it the arrays that stand for its tiles. What may stay is kept quiet for the launch, what may not is named.
 """
 
-import _thread
-import gc
-import signal
 import sys
-import threading
+from _thread import _count, get_ident
 from collections.abc import Iterator
 from contextlib import contextmanager
+from gc import callbacks, freeze, unfreeze
+from signal import getsignal, valid_signals
+from sys import getprofile, gettrace
+from threading import main_thread
 from typing import Any
+
+# All of them bound here: a submission can put others into their modules.
 
 OFFICIAL = __name__.startswith("_rooflab_worker.")
 """Whether this is a worker of the grader's: at a student's own desk a debugger may look on."""
@@ -22,32 +25,36 @@ class Alone:
 
     def __init__(self) -> None:
         self._handlers = _handlers()
-        self._threads = _thread._count()
+        self._threads = _count()
+        self._main = main_thread().ident
+        self._stdout = sys.stdout, sys.stderr
         if OFFICIAL:
             sys.addaudithook(_no_more_hooks)
 
     def disturbed(self) -> str:
         """What else of Python would run in a launch, in words; "" where nothing would."""
-        if sys.gettrace() is not None or sys.getprofile() is not None or _monitored():
+        if gettrace() is not None or getprofile() is not None or _monitored():
             return "something traces what Python runs"
         if _handlers() != self._handlers:
             return "a signal handler of yours is set"
-        beside = _thread._count() - self._threads
-        if threading.current_thread() is not threading.main_thread():
+        if sys.stdout is not self._stdout[0] or sys.stderr is not self._stdout[1]:
+            return "standard output is an object of yours"
+        beside = _count() - self._threads
+        if get_ident() != self._main:
             beside -= 1  # this one; the first thread, which is not counted, waits for it
         return "a thread of yours runs beside it" if beside > 0 else ""
 
     @contextmanager
     def kept(self) -> Iterator[None]:
         """What the collector would call, and objects that say something when they die, wait until the end."""
-        callbacks = gc.callbacks[:]
-        gc.callbacks.clear()
-        gc.freeze()
+        waiting = callbacks[:]
+        callbacks.clear()
+        freeze()
         try:
             yield
         finally:
-            gc.unfreeze()
-            gc.callbacks[:] = callbacks
+            unfreeze()
+            callbacks[:] = waiting
 
 
 def _no_more_hooks(event: str, _: Any) -> None:
@@ -58,7 +65,7 @@ def _no_more_hooks(event: str, _: Any) -> None:
 
 def _handlers() -> dict[int, Any]:
     """Signal handlers in Python, by number."""
-    found = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    found = {number: getsignal(number) for number in valid_signals()}
     return {number: handler for number, handler in found.items() if callable(handler)}
 
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from types import FrameType, FunctionType, MappingProxyType
 from typing import Any
 
 import torch
@@ -106,7 +107,8 @@ def call_recorded(
                 value = function(*args, **kwargs)
         except Exception as raised:  # whatever the student's function raises is a result of the call
             error = interpreter.explain(raised) or raised
-        if listening.launch is not launch or not side.intact or call.tampered:
+        found = call.watch is None or call.watch.tells(call._unseen)
+        if listening.launch is not launch or not side.intact or call.tampered or not found:
             _tampered = True
     work = side.finish(value)
     if isinstance(error, KernelFault):
@@ -191,16 +193,20 @@ class _Call:
         bound = _bound_kernel(executor.fn, arguments, keywords)
         waiting = self._tag(record, bound)
         self._begin(record.views, written)
+        for value in bound.values():
+            self.provenance.brought(value)
         record.config = _configuration(executor.constexprs, bound, keywords)
         record.config_index, record.config_count = _autotuned()
         builder.grid_dim = ()
         self.tampered = self.tampered or _language.changed()
         previous = listening.record, listening.parameter_of, listening.begins
         listening.record, listening.parameter_of = record, lambda argument: _taken(waiting, argument)
-        listening.begins = lambda: self._about_to_run(executor, bound, written)
+        begun: list[bool] = []
+        listening.begins = lambda frame: begun.append(self._about_to_run(executor, frame, written))
         try:
             with _alone.kept():
                 result = run(executor, *arguments, **keywords)
+            self.tampered = self.tampered or begun != [True]
             if self.watch is not None:
                 self.watch.judge(written)
                 written.clear()
@@ -211,14 +217,19 @@ class _Call:
             listening.record, listening.parameter_of, listening.begins = previous
             record.grid = tuple(int(size) for size in builder.grid_dim)
             self.launches.append(record.evidence())
+            self.provenance.launched(len(record.views))
+            self.provenance.launched(len(record.views))
             for view in record.views:
                 if view.was_written or view.had_atomics:
                     self.provenance.stored(view.tensor)
             for storage, (place, program) in record.input_stores.items():
                 self._stores.setdefault(storage, (record.kernel, place, program))
 
-    def _about_to_run(self, executor: Any, bound: Mapping[str, Any], written: list[Part]) -> None:
-        """Look at what is about to run, when nothing but the kernel itself runs any more."""
+    def _about_to_run(self, executor: Any, frame: FrameType, written: list[Part]) -> bool:
+        """Look at what is about to run, when nothing but the kernel itself runs any more; False if that cannot be told.
+
+        `frame` is triton's own, which has converted the arguments and asked a callable grid.
+        """
         if self.watch is not None:
             self.watch.still(written)
         self.tampered = self.tampered or _language.changed_in_launch()
@@ -228,9 +239,17 @@ class _Call:
                 f"{disturbed} when the kernel starts: nothing but the kernel may run then, so end it before"
             )
             raise KernelFault(not_triton(executor.fn, words))
-        finding = _body.judge(executor.fn, bound, executor.constexprs, self.provenance.brought)
+        local: dict[str, Any] = frame.f_locals
+        grid, arguments = local.get("grid"), local.get("args")
+        known = _language.runs_programs(frame) and executor is local.get("self")
+        if not known or type(arguments) is not dict:
+            return False
+        if type(grid) is not tuple or not all(_body.is_size(size) for size in grid):
+            raise KernelFault(not_triton(executor.fn, "its grid is no tuple of plain integers"))
+        finding = _body.judge(executor.fn, arguments, self.provenance.brought)
         if finding is not None:
             raise KernelFault(finding)
+        return True
 
     def _tag(self, record: LaunchRecord, bound: Mapping[str, Any]) -> dict[Any, list[View]]:
         """Give every tensor argument its view; the views by what identifies the tensor, in the order of arguments."""
@@ -295,11 +314,19 @@ class _Call:
 
 
 def _bound(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments by parameter; by position where the function tells no signature or does not take them."""
-    try:
-        return dict(inspect.signature(function).bind(*args, **kwargs).arguments)
-    except (TypeError, ValueError):
+    """Arguments by parameter; by position where the function tells no names.
+
+    Nothing of the student's runs here: asked, a signature of theirs would see the arguments before anybody looks.
+    """
+    names: list[str] = []
+    told = vars(function).get("__signature__") if type(function) is FunctionType else None
+    if type(told) is inspect.Signature and type(told._parameters) is MappingProxyType:  # type: ignore[attr-defined]  # its own property could be another one
+        names = [name for name in told._parameters if type(name) is str]  # type: ignore[attr-defined]  # as above
+    elif type(function) is FunctionType:
+        names = list(function.__code__.co_varnames[: function.__code__.co_argcount])
+    if len(names) < len(args):
         return {"args": tuple(args), **kwargs}
+    return {**dict(zip(names, args, strict=False)), **kwargs}
 
 
 def _bound_kernel(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any]:

@@ -4,8 +4,10 @@ Every load and store ends in one of four functions of triton's C module, whichev
 descriptors, gathers). They get pointers with tags, judge them, and pass plain addresses on.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -38,8 +40,8 @@ class Listening:
         """Runs one launch: (executor, run, arguments, keywords); None outside a recorded call."""
         self.parameter_of: Callable[[Any], Any] | None = None
         """The view of a tensor argument that is being turned into a pointer; None outside a launch."""
-        self.begins: Callable[[], None] | None = None
-        """Called when all is ready and the first program is about to run; None outside a launch."""
+        self.begins: Callable[[FrameType], None] | None = None
+        """Called when all is ready and the first program is about to run, with the frame that runs them."""
         self.quiet: Callable[[], Any] | None = None
         """A context in which PyTorch's own calls by the interpreter are not the student's."""
         self.in_atomic = False
@@ -298,7 +300,7 @@ def _hook_beginnings(builder: Any) -> None:
     def set_grid_dim(self: Any, *extents: int) -> None:
         plain(self, *extents)
         if listening.begins is not None:
-            listening.begins()
+            listening.begins(sys._getframe(1))
 
     plain = patches.replace(builder, "set_grid_dim", set_grid_dim)
 

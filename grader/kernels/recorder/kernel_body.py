@@ -4,10 +4,10 @@ A kernel may name triton's language, functions under @triton.jit and constants; 
 for what else it names. Without that, numpy in a kernel's body would pass for its work.
 """
 
-import dis
 import types
 from collections import namedtuple
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dis import get_instructions
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -19,6 +19,9 @@ from .frames import place_at
 from .language import Language
 
 _MISSING = object()
+# Bound here, since a submission can put others into their modules.
+_SCALARS = frozenset(kind for kind in np.sctypeDict.values() if kind.__module__ == "numpy")
+_CONSTANTS = (bool, int, float, complex, str, bytes, torch.dtype, range, slice, type(...))
 _NAMES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 _SILENT = ("CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL", "PRECALL")
@@ -39,6 +42,8 @@ _HIDDEN = frozenset(
     )
 )
 """Attributes by which Python gets behind a tensor of triton's, or behind a jit function."""
+_INSIDE = ("gi_", "cr_", "ag_", "f_", "tb_", "co_", "cell_", "func_", "format")
+"""Those by which it gets into frames, code and cells, or has a text formatted with what is behind a tensor."""
 _HINTS = {"numpy": "use triton.language", "torch": "call it before the launch, or use triton.language"}
 
 
@@ -62,21 +67,19 @@ class Body:
         self,
         function: Any,
         arguments: Mapping[str, Any],
-        constexprs: Collection[str],
         brought: Callable[[object], None] = lambda _: None,
     ) -> Finding | None:
         """The first thing in a launch that is not Triton; None where all is.
 
         Args:
             function: as the interpreter is about to run it.
-            arguments: of the launch, by parameter.
-            constexprs: parameters that are handed over as they are.
+            arguments: what it is about to be called with, by parameter: tensors as the interpreter has converted them.
             brought: is told of every number and text that the kernel gets, as an argument, a global or in its code.
         """
         self._brought = brought
         queue: list[tuple[Any, bool]] = [(function, False)]
         for name, value in arguments.items():
-            reached = self._value(value, as_it_is=name in constexprs)
+            reached = self._value(value)
             if reached is None:
                 return _refusal(function, _argument(name, value))
             queue += reached
@@ -85,10 +88,10 @@ class Body:
             if id(each) in seen:
                 continue
             seen.add(id(each))
-            if type(each) is not types.FunctionType or type(each.__globals__) is not dict:
+            if not _is_plain_function(each):
                 return _refusal(function, "it is no plain function")
             for default in (*(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values()):
-                reached = [] if trusted else self._value(default, as_it_is=True)
+                reached = [] if trusted else self._value(default)
                 if reached is None:
                     return _refusal(function, _argument("a default", default), each)
                 queue += reached
@@ -101,6 +104,11 @@ class Body:
                 queue += more
         return None
 
+    @staticmethod
+    def is_size(value: object) -> bool:
+        """Whether it is an integer that is nothing else besides."""
+        return type(value) is int or type(value) in _SCALARS
+
     def _reference(
         self, function: Any, reference: _Reference, trusted: bool
     ) -> tuple[str, list[tuple[Any, bool]]]:
@@ -108,7 +116,8 @@ class Body:
         first, *rest = reference.names or ("",)
         if reference.refused:
             return f"it {reference.refused}", []
-        value: Any = _MISSING
+        value: Any = None
+        named = first
         if first:
             value = _lookup(function, first)
             if self._language.assigns(reference.names, value):
@@ -126,8 +135,14 @@ class Body:
                 return _not_triton(named, value), []
         else:
             reached = []
+        functions = types.FunctionType | types.BuiltinFunctionType
+        language = self._language
+        if rest and (
+            isinstance(value, functions) or language.is_jit(value) or language.is_constexpr_function(value)
+        ):
+            return f"`{named}` is a function, and `.{rest[0]}` is Python's side of it", []
         for name in rest:
-            if name in _HIDDEN or (name.startswith("_") and not trusted):
+            if name.startswith(_INSIDE) or name in _HIDDEN or (name.startswith("_") and not trusted):
                 return f"`.{name}` belongs to Python's side of it: a GPU knows no such thing", []
         return "", reached
 
@@ -141,26 +156,27 @@ class Body:
             return [] if language.is_allowed(value) else [(value.fn, trusted)]
         if language.is_allowed(value) or (trusted and language.is_part(value)):
             return []
-        return self._value(value, as_it_is=True)
+        return self._value(value)
 
-    def _value(self, value: Any, as_it_is: bool) -> list[tuple[Any, bool]] | None:
-        """The same for a value: a constant, or one that the interpreter turns into a pointer."""
-        if value is None or isinstance(value, np.generic):
+    def _value(self, value: Any) -> list[tuple[Any, bool]] | None:
+        """The same for a value: a constant, a tensor or another value of triton's, a function of its."""
+        kind: Any = type(value)
+        if value is None or kind in _SCALARS or kind in _CONSTANTS:
             self._brought(value)
             return []
-        kind: Any = type(value)
-        if kind in (bool, int, float, complex, str, bytes, torch.dtype, range, slice):
-            self._brought(value)
+        if self._language.is_constant(value):
             return []
         if kind in (tuple, list) or _is_plain_namedtuple(kind):
-            parts = [self._value(item, as_it_is) for item in value]
+            parts = [self._value(item) for item in value]
             return None if None in parts else [each for part in parts for each in part or ()]
         language = self._language
-        if str(kind.__module__).startswith("triton.language.") and language.is_part(kind):
-            return self._value(value.value, as_it_is=True) if kind.__name__ == "constexpr" else []
+        if language.is_value(value):
+            # A dtype, a constant, a tensor, a tuple of triton's: what hangs on it is judged like any other value.
+            held = [self._value(item) for name, item in vars(value).items() if name != "handle"]
+            return None if None in held else [each for part in held for each in part or ()]
         if language.is_jit(value) or language.is_constexpr_function(value) or language.is_allowed(value):
             return self._named(value, False)
-        return [] if not as_it_is and language.is_launch_argument(value) else None
+        return None
 
 
 def _lookup(function: Any, name: str) -> Any:
@@ -192,7 +208,7 @@ def _read(code: types.CodeType, outer: frozenset[str]) -> Iterator[_Reference]:
     local = outer | set(code.co_cellvars)
     chain: list[str] = []
     line = code.co_firstlineno
-    for instruction in dis.get_instructions(code):
+    for instruction in get_instructions(code):
         if instruction.opname in _SILENT:
             continue
         if instruction.opname in _ATTRIBUTES:
@@ -212,6 +228,36 @@ def _read(code: types.CodeType, outer: frozenset[str]) -> Iterator[_Reference]:
             yield from _read(constant, local)
 
 
+_NAMED_TUPLES_OWN = (
+    *("__annotations__", "__doc__", "__match_args__", "__module__", "__orig_bases__", "__slots__"),
+    *("_field_defaults", "_fields", "__annotate__", "__annotate_func__", "__annotations_cache__"),
+    *("__firstlineno__", "__static_attributes__", "__qualname__"),
+)
+_PLAIN_CONSTANTS = frozenset(
+    (int, float, complex, str, bytes, bool, type(None), type(...), tuple, frozenset, types.CodeType, slice)
+)
+
+
+def _is_plain_function(function: Any) -> bool:
+    """Whether it is a function whose module's names are texts, and whose code's constants cannot act."""
+    if type(function) is not types.FunctionType or type(function.__globals__) is not dict:
+        return False
+    names_are_texts = all(type(name) is str for name in list(function.__globals__))
+    return names_are_texts and _has_plain_constants(function.__code__)
+
+
+def _has_plain_constants(code: types.CodeType) -> bool:
+    constants = list(code.co_consts)
+    for each in constants:
+        if type(each) not in _PLAIN_CONSTANTS:
+            return False
+        if type(each) is types.CodeType:
+            constants += each.co_consts
+        elif type(each) in (tuple, frozenset):
+            constants += each
+    return True
+
+
 @lru_cache(maxsize=256)
 def _is_plain_namedtuple(kind: Any) -> bool:
     """Whether collections.namedtuple made the class, and nobody has added to it."""
@@ -224,7 +270,7 @@ def _is_plain_namedtuple(kind: Any) -> bool:
         return False
     made = vars(same)
     return all(
-        type(value) in (str, int, tuple, dict)  # its names, defaults and annotations
+        name in _NAMED_TUPLES_OWN
         or (name in made and type(value) is type(made[name]) and _code_of(value) == _code_of(made[name]))
         for name, value in vars(kind).items()
     )

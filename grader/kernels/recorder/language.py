@@ -9,7 +9,7 @@ import importlib
 import math
 import sys
 from collections.abc import Iterator
-from types import FunctionType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from ..interpreter import patches
@@ -18,6 +18,8 @@ from .alone import OFFICIAL
 _LANGUAGE = "triton.language"
 _EXTRA = _LANGUAGE + ".extra"
 _INTERPRETER = "triton.runtime.interpreter"
+_BENEATH = ("numpy", "numpy.linalg", "math", "inspect", "dis", "gc", "signal")
+"""Modules that the interpreter and the recorder compute with."""
 _TOP = ("cdiv", "next_power_of_2")
 """What kernels use of the package itself."""
 
@@ -35,6 +37,7 @@ class Language:
 
     def __init__(self) -> None:
         self._interpreter = importlib.import_module(_INTERPRETER)
+        self._file = self._interpreter.__file__
         self._jit = importlib.import_module("triton.runtime.jit")
         modules = [
             module
@@ -45,11 +48,24 @@ class Language:
         self._modules = modules
         self._patched: list[tuple[Any, dict[str, Any]]] = []
         self._watch_patching()
-        self._remembered = list(self._parts([*modules, self._interpreter]))
+        self._remembered = list(self._parts([*modules, self._interpreter], own=True))
+        self._remembered += self._parts([importlib.import_module(name) for name in _BENEATH], own=False)
+        native = importlib.import_module("triton._C.libtriton").interpreter
+        self._remembered += self._parts([native], own=False)
+        self._functions: dict[int, tuple[Any, tuple[Any, ...]]] = {}
+        for _, _, value in self._remembered:
+            self._remember_function(value)
         self._parts_of_language = {
             id(value) for module in modules for value in vars(module).values() if not _is_plain(value)
         }
-        self._allowed = {id(vars(importlib.import_module("triton"))[name]) for name in _TOP}
+        classes = [value for module in modules for value in vars(module).values() if isinstance(value, type)]
+        inner = [each for kind in classes for each in vars(kind).values() if isinstance(each, type)]
+        self._inner_types = frozenset(map(id, inner)) - frozenset(
+            map(id, (int, float, str, bool, type, object))
+        )
+        self._allowed: frozenset[int] | set[int] = {
+            id(vars(importlib.import_module("triton"))[name]) for name in _TOP
+        }
         for module in modules:
             self._allowed |= {
                 id(value) for name, value in vars(module).items() if self._is_public(module, name, value)
@@ -61,6 +77,7 @@ class Language:
                 id(breakpoint)
             )  # at a student's own desk; it calls whatever sys.breakpointhook holds
         self._allowed |= {id(value) for value in vars(builtins).values() if _is_error(value)}
+        self._allowed = frozenset(self._allowed)
 
     def _is_public(self, module: ModuleType, name: str, value: Any) -> bool:
         """Whether a kernel may name it: an operation, a type, a jit function of triton's, a function of libdevice."""
@@ -95,9 +112,13 @@ class Language:
         """Whether it is a function under @triton.constexpr_function."""
         return type(value) is self._jit.ConstexprFunction
 
-    def is_launch_argument(self, value: object) -> bool:
-        """Whether the interpreter makes a pointer or a descriptor of it, so that no Python of it reaches the kernel."""
-        return hasattr(value, "data_ptr") or type(value).__module__ == "triton.tools.tensor_descriptor"
+    def is_constant(self, value: object) -> bool:
+        """Whether it is one of the constants that the language's types hold, such as a sign."""
+        return id(type(value)) in self._inner_types
+
+    def is_value(self, value: object) -> bool:
+        """Whether it is an instance of a class of triton's language, as kernels have them."""
+        return id(type(value)) in self._parts_of_language and not isinstance(value, type)
 
     def assigns(self, names: tuple[str, ...], value: object) -> bool:
         """Whether it is the call that the interpreter puts around the value of each assignment."""
@@ -110,10 +131,9 @@ class Language:
 
         To be asked outside of launches: inside, triton puts the interpreter's functions into its language itself.
         """
-        return any(
-            _held(owner).get(name) is not value or _code(value) is not code
-            for owner, name, value, code in self._remembered
-        )
+        if any(_held(owner).get(name) is not value for owner, name, value in self._remembered):
+            return True
+        return any(_inside(function) != inside for function, inside in self._functions.values())
 
     def changed_in_launch(self) -> bool:
         """The same inside of a launch, since triton put the interpreter's functions in."""
@@ -123,19 +143,32 @@ class Language:
             for name, value in held.items()
         )
 
-    def _parts(self, modules: list[ModuleType]) -> Iterator[tuple[Any, str, Any, Any]]:
+    def runs_programs(self, frame: FrameType) -> bool:
+        """Whether it is the frame in which triton calls a kernel once for each program."""
+        code = frame.f_code
+        return (
+            code.co_name == "__call__" and code.co_filename == self._file and "args_hst" in code.co_varnames
+        )
+
+    def _parts(self, modules: list[ModuleType], own: bool) -> Iterator[tuple[Any, str, Any]]:
+        """What could be replaced: (owner, name, value); with `own` in classes and objects of the modules too."""
         for module in modules:
             for name, value in list(vars(module).items()):
-                if _is_plain(value):
+                if _is_plain(value) or (not own and not callable(value)):
                     continue
-                yield module, name, value, _code(value)
-                own = getattr(value, "__module__", None) == module.__name__
-                if (isinstance(value, type) and own) or self.is_jit(value):
-                    yield from (
-                        (value, inner, held, _code(held))
-                        for inner, held in list(_held(value).items())
-                        if not _is_plain(held)
-                    )
+                yield module, name, value
+                ours = isinstance(value, type) and value.__module__ == module.__name__
+                if own and (ours or not isinstance(value, type | ModuleType | FunctionType)):
+                    held = list(_held(value).items())
+                    yield from ((value, inner, each) for inner, each in held if not _is_plain(each))
+
+    def _remember_function(self, value: Any) -> None:
+        """Take note of a function's code, defaults and cells, and of the functions in its cells."""
+        function = getattr(value, "__func__", value)
+        if type(function) is FunctionType and id(function) not in self._functions:
+            self._functions[id(function)] = function, _inside(function)
+            for cell in function.__closure__ or ():
+                self._remember_function(_contents(cell))
 
     def _watch_patching(self) -> None:
         language = importlib.import_module(_LANGUAGE)
@@ -160,8 +193,17 @@ def _held(owner: Any) -> Any:
     return getattr(owner, "__dict__", {})
 
 
-def _code(value: Any) -> Any:
-    return value.__code__ if isinstance(value, FunctionType) else None
+def _inside(function: Any) -> tuple[Any, ...]:
+    """What makes a function do what it does, by identity."""
+    cells = tuple(id(_contents(cell)) for cell in function.__closure__ or ())
+    return id(function.__code__), id(function.__defaults__), id(function.__kwdefaults__), cells
+
+
+def _contents(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # empty as yet
+        return None
 
 
 def _is_plain(value: Any) -> bool:

@@ -99,6 +99,10 @@ class MemoryWatch:
                 _kept.pop(storage._cdata, None)
                 self.made(storage)
 
+    def tells(self, found: Callable[[int, str], None]) -> bool:
+        """Whether it is still this that is told of what was found."""
+        return self._found == found
+
     def made(self, storage: torch.UntypedStorage) -> Kept:
         """The copy of a storage that an operation made; where it is known, the copy that there is."""
         key = storage._cdata

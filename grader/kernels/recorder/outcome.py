@@ -1,5 +1,6 @@
 """What only the end of a call can tell: returned elements that nothing wrote, arguments that are not what they were."""
 
+import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
@@ -17,13 +18,21 @@ def storages(values: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
         if isinstance(value, torch.Tensor):
             if value.layout == torch.strided and value.device.type == "cpu":
                 yield name, value
-        elif isinstance(value, Mapping):
-            yield from storages({f"{name}[{key!r}]": item for key, item in value.items()})
+        elif isinstance(value, dict):
+            yield from storages({f"{name}[{key!r}]": item for key, item in dict.items(value)})
         elif isinstance(value, (list, tuple)):
             fields = getattr(value, "_fields", None)
             yield from storages(
-                {f"{name}.{fields[at]}" if fields else f"{name}[{at}]": item for at, item in enumerate(value)}
+                {
+                    f"{name}.{fields[at]}" if fields else f"{name}[{at}]": item
+                    for at, item in enumerate(items_of(value))
+                }
             )
+
+
+def items_of(value: Any) -> Iterator[Any]:
+    """What a list or a tuple holds, as it is sent: iterating a class of the student's may give something else."""
+    return list.__iter__(value) if isinstance(value, list) else tuple.__iter__(value)
 
 
 def bytes_now(tensor: torch.Tensor) -> NDArray[np.uint8]:
@@ -122,3 +131,24 @@ def modified_inputs(
             message=f"{kernel} line {place.line} `{place.source}`: program {program} stores into {name}, an argument "
             f"of the call; {count:,} of {tensor.numel():,} elements changed: write to a new tensor",
         )
+
+
+def tensors_in(value: object, depth: int = 4) -> Iterator[torch.Tensor]:
+    """The tensors of a returned value: in containers, dataclasses and modules, `depth` levels down."""
+    if isinstance(value, torch.Tensor):
+        yield value
+        return
+    inside: Collection[object] = ()
+    if isinstance(value, dict):
+        inside = list(dict.values(value))
+    elif isinstance(value, (list, tuple)):
+        inside = list(items_of(value))
+    elif isinstance(value, (set, frozenset)):
+        inside = value
+    elif isinstance(value, torch.nn.Module):
+        inside = [*value.parameters(), *value.buffers()]
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        inside = list(vars(value).values()) if hasattr(value, "__dict__") else ()
+    if depth:
+        for item in inside:
+            yield from tensors_in(item, depth - 1)

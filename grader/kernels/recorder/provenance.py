@@ -11,41 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..moves import MOVES
 from .torch_ops import Operation, storage_of, tensors
 
-_MOVES = frozenset(
-    (
-        *(
-            "alias",
-            "as_strided",
-            "cat",
-            "clone",
-            "constant_pad_nd",
-            "contiguous",
-            "copy_",
-            "detach",
-            "expand",
-        ),
-        *(
-            "flip",
-            "gather",
-            "index",
-            "index_select",
-            "lift",
-            "lift_fresh",
-            "narrow_copy",
-            "permute",
-            "repeat",
-        ),
-        *("repeat_interleave", "reshape", "roll", "select", "slice", "split", "split_with_sizes", "squeeze"),
-        *("stack", "t", "_to_copy", "transpose", "unbind", "unfold", "_unsafe_view", "unsqueeze", "view"),
-        *("view_as_complex", "view_as_real", "_reshape_alias", "_reshape_copy", "resize_", "set_", "zero_"),
-        *("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"),
-        *("new_zeros", "ones", "ones_like", "zeros", "zeros_like", "_foreach_copy_", "_foreach_zero_"),
-        *("_has_compatible_shallow_copy_type", "is_same_size", "_local_scalar_dense", "_reinterpret_tensor"),
-    )
-)
-"""Operations that make, view, or copy tensors and compute nothing; numbers among their arguments are sizes."""
+_FREE_CHOICES, _BYTES_OF_A_CHOICE = 256, 2
+"""Which of many tensors is copied, or handed over, is Python's choice: a byte of an answer can be told so."""
 
 
 class Provenance:
@@ -56,7 +26,7 @@ class Provenance:
         """Of PyTorch's arithmetic on what no kernel has made: the larger of operands and result, each time."""
         self.merged_elements = 0
         """The same where a kernel has made an operand."""
-        self.stored_elements = 0
+        self._choices = 0
         self._numbers: set[Any] = set()
         self._texts: set[str | bytes] = set()
         self._made: set[int] = set()
@@ -65,17 +35,20 @@ class Provenance:
     @property
     def brought_bytes(self) -> int:
         """What Python has handed over: each value once, since strides and sizes come in every launch."""
-        return sum(map(len, self._texts)) + sum(map(_size, self._numbers))
+        chosen = _BYTES_OF_A_CHOICE * max(0, self._choices - _FREE_CHOICES)
+        return sum(map(len, self._texts)) + sum(map(_size, self._numbers)) + chosen
 
     def ran(self, op: Operation, arguments: dict[str, Any], results: Iterable[torch.Tensor]) -> None:
         """PyTorch has run an operation."""
+        self._choices += 1
         operands = [tensor for value in arguments.values() for tensor in tensors(value)]
         made = [*results, *(each for name in op.written for each in tensors(arguments.get(name)))]
         of_kernels = any(_key(tensor) in self._made for tensor in operands)
         if of_kernels:
             self._made.update(map(_key, made))
             self._made.discard(0)
-        if op.base in _MOVES:
+        self._choices += max(0, len(operands) - 3)
+        if op.base in MOVES:
             return
         for value in arguments.values():
             self.brought(value)
@@ -87,9 +60,12 @@ class Provenance:
 
     def stored(self, tensor: torch.Tensor) -> None:
         """A kernel has stored into it."""
-        self.stored_elements += tensor.numel()
         self._made.add(_key(tensor))
         self._made.discard(0)
+
+    def launched(self, tensors: int) -> None:
+        """A kernel gets so many tensors."""
+        self._choices += 1 + tensors
 
     def died(self, key: int) -> None:
         """A storage is gone: whoever gets its number next starts with nothing known."""

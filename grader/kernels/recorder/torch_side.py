@@ -4,7 +4,6 @@ Not seen: what happens inside one operation (a library attention is one), inside
 numpy view (from `.numpy()` on its tensor counts as written) or in a thread that was running before the call.
 """
 
-import dataclasses
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from ..evidence import Finding, Place, TorchWork
 from .frames import place_at
 from .ledger import Ledger, bytes_of
+from .outcome import tensors_in
 from .provenance import Provenance
 from .torch_caller import name_in, student_frame
 from .torch_memory import Block, Memory
@@ -123,7 +123,7 @@ class TorchSide:
         Gradients left on the inputs count as returned. Elements of the value that were computed from unwritten
         memory become findings here, and count as written from then on.
         """
-        returned = [t for t in _tensors_in(value) if storage_of(t) is not None]
+        returned = [t for t in tensors_in(value) if storage_of(t) is not None]
         for tensor in returned:
             self._judge_returned(tensor)
         gradients = [t.grad for t in self._inputs.values() if t.is_leaf and t.grad is not None]
@@ -138,7 +138,6 @@ class TorchSide:
             largest_temporary_shape=peak.largest_block.shape,
             computed_elements=self._provenance.computed_elements,
             merged_elements=self._provenance.merged_elements,
-            stored_elements=self._provenance.stored_elements,
             brought_bytes=self._provenance.brought_bytes,
         )
 
@@ -205,6 +204,10 @@ class TorchSide:
             for tensor in taken:
                 watch.met(tensor)
         written = watch.begin(written_tensors(op, arguments))
+        if not op.name.startswith(("aten.", "prims.")):
+            watch.outside_bytes += sum(
+                part.end - part.first for part in written
+            )  # nobody sees what it does inside
         try:
             yield
         finally:
@@ -377,22 +380,3 @@ def _place(frame: Any) -> Place:
 def _all(values: Any) -> Iterator[torch.Tensor]:
     for value in values:
         yield from tensors(value)
-
-
-def _tensors_in(value: object, depth: int = 4) -> Iterator[torch.Tensor]:
-    """The tensors of a returned value: in containers, dataclasses and modules, `depth` levels down."""
-    if isinstance(value, torch.Tensor):
-        yield value
-        return
-    inside: Collection[object] = ()
-    if isinstance(value, Mapping):
-        inside = list(value.values())
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        inside = value
-    elif isinstance(value, torch.nn.Module):
-        inside = [*value.parameters(), *value.buffers()]
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        inside = list(vars(value).values()) if hasattr(value, "__dict__") else ()
-    if depth:
-        for item in inside:
-            yield from _tensors_in(item, depth - 1)

@@ -57,7 +57,7 @@ SAID = Expected(says="leaves the work to PyTorch")
 VARIANTS = (
     Variant("behind_a_decoy", wrapped(DECOY + "return attention(q, k, v, scale)", TOP), SAID, FORWARD, 15, slow=True),
     Variant("sdpa", wrapped(SDPA), SAID, FORWARD, 15, slow=True),
-    Variant("taken_apart", wrapped(DECOY + TAKEN_APART), Expected(says="beside its kernels, where"), FORWARD, 15, slow=True),
-    Variant("of_copies", wrapped(DECOY + OF_COPIES + TAKEN_APART, COPIES), Expected(says="beside its kernels, where"), FORWARD, 15, slow=True),
+    Variant("taken_apart", wrapped(DECOY + TAKEN_APART), Expected(says="beside its kernels"), FORWARD, 15, slow=True),
+    Variant("of_copies", wrapped(DECOY + OF_COPIES + TAKEN_APART, COPIES), Expected(says="beside its kernels"), FORWARD, 15, slow=True),
     Variant("in_a_thread", wrapped(DECOY + IN_A_THREAD, TOP), SAID, FORWARD, 15, slow=True),
 )
