@@ -283,12 +283,16 @@ def _code_of(value: Any) -> Any:
 
 def _argument(name: str, value: object) -> str:
     kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
-    return f"{name} is a {kind}, which is nothing that a kernel can be given"
+    remedy = "; hand over its .value" if hasattr(type(value), "__members__") else ""
+    return f"{name} is a {kind}, which is nothing that a kernel can be given{remedy}"
 
 
 def _not_triton(named: str, value: object) -> str:
     if value is _MISSING:
-        return f"`{named}` is nothing that a kernel can name"
+        return (
+            f"`{named}` is nothing that a kernel can name here; triton's interpreter does not see variables of a "
+            "function around the kernel, so hand it over as a tl.constexpr argument"
+        )
     if isinstance(value, types.ModuleType):
         return f"`{named}` is a module: name what you use of it"
     if isinstance(value, types.FunctionType):

@@ -44,6 +44,40 @@ def copied(x):
     return to
 """
 OF_COPIES = "q, k, v = copied(q), copied(k), copied(v)\n"
+IN_PLACE = """
+scores = torch.zeros(*q.shape[:-1], k.shape[-2]).baddbmm_(q, k.mT) if q.dim() == 3 else torch.zeros(
+    len(q), len(k)).addmm_(q, k.mT)
+scores = scores * (q.shape[-1] ** -0.5 if scale is None else scale)
+return torch.softmax(scores, -1) @ v, torch.logsumexp(scores, -1)
+"""
+TWO_FACES = """
+
+class Pair(tuple):
+    def __iter__(self):
+        return iter(self.shown)
+
+"""
+UNSEEN = """
+from torch.utils._python_dispatch import _disable_current_modes
+with _disable_current_modes():
+    pair = Pair(attention(q, k, v, scale))
+pair.shown = torch.zeros(q.shape), torch.zeros(q.shape[:-1])
+return pair
+"""
+OPERATOR = """
+
+@torch.library.custom_op("mine::attention", mutates_args=("out", "lse"))
+def own_attention(q: Tensor, k: Tensor, v: Tensor, out: Tensor, lse: Tensor, scale: float) -> None:
+    given, sums = attention(q, k, v, scale or None)
+    out.copy_(given)
+    lse.copy_(sums)
+
+"""
+OWN_OPERATOR = """
+out, lse = torch.zeros(q.shape, dtype=q.dtype), torch.zeros(q.shape[:-1])
+own_attention(q, k, v, out, lse, float(scale or 0.0))
+return out, lse
+"""
 IN_A_THREAD = """
 import threading
 found = []
@@ -59,5 +93,8 @@ VARIANTS = (
     Variant("sdpa", wrapped(SDPA), SAID, FORWARD, 15, slow=True),
     Variant("taken_apart", wrapped(DECOY + TAKEN_APART), Expected(says="beside its kernels"), FORWARD, 15, slow=True),
     Variant("of_copies", wrapped(DECOY + OF_COPIES + TAKEN_APART, COPIES), Expected(says="beside its kernels"), FORWARD, 15, slow=True),
+    Variant("in_place", wrapped(DECOY + IN_PLACE), Expected(says="leaves the work to PyTorch"), FORWARD, 15, slow=True),
+    Variant("with_two_faces", wrapped(DECOY + UNSEEN, TOP + TWO_FACES), Expected(), FORWARD, 15, slow=True),
+    Variant("own_operator", wrapped(DECOY + OWN_OPERATOR, TOP + OPERATOR), Expected(), FORWARD, 15, slow=True),
     Variant("in_a_thread", wrapped(DECOY + IN_A_THREAD, TOP), SAID, FORWARD, 15, slow=True),
 )

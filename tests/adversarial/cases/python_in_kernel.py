@@ -1,7 +1,7 @@
 """Has numpy do a kernel's work inside the kernel: triton's interpreter runs its body as Python, and any Python in it.
 
 Seen: by an adversary of ours, 68.75 of 70 points for `flash_forward` by a plain function that a decoy kernel called.
-Stopped by: what a launch is about to run is read first, and may name triton's language, jit functions and constants
+Stopped by: what a launch is about to run, and with what, is read first, and may name triton's language, jit functions and constants
 only; triton's own functions are compared with what they were before the submission's code ran.
 """
 
@@ -124,6 +124,105 @@ class Late:
 
 late = Late()
 """
+# What an adversary found behind the first rules, each 10 of 10 then.
+AS_A_NUMBER = """
+class Number(np.float64):
+    def answer(self, x, weight):
+        return answer(x, weight)
+
+number = Number(1.0)
+"""
+ON_A_DTYPE = """
+kind = tl.dtype("fp32")
+kind.answer = answer
+"""
+ON_A_HELPER = """
+@triton.jit
+def helper(x):
+    return x
+
+helper.answer = answer
+"""
+IN_A_TUPLE = """
+several = tl.tuple([tl.constexpr(1)])
+several.values = [answer]
+"""
+ON_A_NAMED_TUPLE = """
+from collections import namedtuple
+
+Point = namedtuple("Point", "a b")
+Point.table = (answer,)
+point = Point(1, 2)
+"""
+BY_THE_GRIDS_ARGUMENTS = """
+sizes = grid
+
+def grid(meta):
+    meta["EXTRA"] = answer
+    return sizes
+"""
+NUMPYS = """
+exp = np.exp
+np.exp = lambda x, *rest, **more: exp(x, *rest, **more)
+"""
+IN_A_CELL = """
+inner = tl.fma.__closure__[0]
+kept = inner.cell_contents
+inner.cell_contents = lambda x, y, z, _semantic=None: answer(x, y)
+"""
+DIS = """
+import dis
+real = dis.get_instructions
+dis.get_instructions = lambda code: iter(())
+"""
+NOT_LISTENING = """
+import sys
+listening = sys.modules["_rooflab_worker.kernels.recorder.hooks"].listening
+sizes = grid
+
+def grid(meta):
+    listening.begins = None
+    return sizes
+"""
+IN_A_CONSTANT = """
+made = kernel.rewrite()
+constants = tuple(answer if each == 12345.5 else each for each in made.__code__.co_consts)
+made.__code__ = made.__code__.replace(co_consts=constants)
+"""
+SIGNED = """
+import inspect
+ANSWER = torch.empty(0)
+
+
+@triton.jit
+def copy(from_ptr, to_ptr, size, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(to_ptr + at, tl.load(from_ptr + at, mask=at < size), mask=at < size)
+
+
+class Signature(inspect.Signature):
+    def bind(self, x, weight, eps=1e-5):
+        global ANSWER
+        data = x.double()
+        ANSWER = (data / (data.square().mean(-1, keepdim=True) + eps).sqrt() * weight.double()).to(x.dtype)
+        return super().bind(x, weight, eps)
+
+
+def rms_norm_triton(x, weight, eps=1e-5):
+    out = torch.empty_like(ANSWER)
+    copy[(triton.cdiv(out.numel(), 1024),)](ANSWER, out, out.numel(), BLOCK=1024)
+    return out
+
+
+rms_norm_triton.__signature__ = Signature(inspect.signature(rms_norm_triton).parameters.values())
+"""
+
+
+def signed(folder: Path, solutions: Path) -> Path:
+    """Computes when it is asked for its signature, which is before anybody looks."""
+    return write(folder, {"flash_attention/norms.py": TOP + SIGNED})
+
+
 BESIDE = """
 import gc
 import signal
@@ -187,6 +286,7 @@ def beside(before: str, after: str = "pass") -> Build:
 
 
 UNEARNED = Expected()
+EITHER = Expected(("failed", "integrity"))
 # Threads of the checks before go on: one that looks as the recorder ends is tampering to it.
 THREAD = Expected(("failed", "integrity"))
 
@@ -223,4 +323,30 @@ VARIANTS = (
     Variant(
         "in_a_thread", beside(THREADED, "CALL.clear(); thread.join()"), THREAD, EXERCISE
     ),
+    Variant("as_a_number", norm("number.answer(x, weight)", AS_A_NUMBER), REFUSED, EXERCISE, slow=True),
+    Variant("on_a_dtype", norm("kind.answer(x, weight)", ON_A_DTYPE), REFUSED, EXERCISE, slow=True),
+    Variant("on_a_helper", norm("helper.answer(x, weight)", ON_A_HELPER), REFUSED, EXERCISE, slow=True),
+    Variant("in_a_tuple", norm("several[0](x, weight)", IN_A_TUPLE), REFUSED, EXERCISE, slow=True),
+    Variant("on_a_named_tuple", norm("point.table[0](x, weight)", ON_A_NAMED_TUPLE), REFUSED, EXERCISE, slow=True),
+    Variant(
+        "by_the_grids_arguments", norm("EXTRA(x, weight)", before=BY_THE_GRIDS_ARGUMENTS), REFUSED, EXERCISE, slow=True
+    ),
+    Variant("in_numpy", norm("x * tl.exp(weight)", before=NUMPYS, after="np.exp = exp"), CAUGHT, EXERCISE, slow=True),
+    Variant(
+        "in_a_cell",
+        norm("tl.fma(x, weight, x)", before=IN_A_CELL, after="inner.cell_contents = kept"),
+        CAUGHT,
+        EXERCISE,
+        slow=True,
+    ),
+    Variant(
+        "instead_of_reading",
+        norm("answer(x, weight)", before=DIS, after="dis.get_instructions = real"),
+        EITHER,
+        EXERCISE,
+        slow=True,
+    ),
+    Variant("not_listening", norm("answer(x, weight)", before=NOT_LISTENING), CAUGHT, EXERCISE, slow=True),
+    Variant("in_a_constant", norm("(12345.5)(x, weight)", before=IN_A_CONSTANT), EITHER, EXERCISE, slow=True),
+    Variant("as_it_is_asked_for_its_signature", signed, EITHER, EXERCISE, slow=True),
 )
