@@ -1,8 +1,8 @@
 """Has numpy do a kernel's work inside the kernel: triton's interpreter runs its body as Python, and any Python in it.
 
 Seen: by an adversary of ours, 68.75 of 70 points for `flash_forward` by a plain function that a decoy kernel called.
-Stopped by: what a launch is about to run, and with what, is read first, and may name triton's language, jit functions and constants
-only; triton's own functions are compared with what they were before the submission's code ran.
+Stopped by: what a launch is about to run, and with what, is read first, and may name triton's language, jit functions
+and constants only; functions of triton's and numpy's are compared with what they were before the submission's code ran.
 """
 
 import textwrap
