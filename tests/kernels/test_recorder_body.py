@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import enum
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -281,6 +282,8 @@ def test_what_a_kernel_cannot_be_given_is_refused() -> None:
         (np.zeros(3), "numpy.ndarray"),
         (np, "module"),
         (type("Fake", (), {"__triton_builtin__": True})(), "Fake"),
+        (functools.partial(plain), "functools.partial"),
+        (type("Number", (np.float64,), {"answer": plain})(1.0), "Number"),
     ):
         message = fault(is_given, value)
         assert "EXTRA is a " in message, kind

@@ -58,11 +58,9 @@ class Language:
         self._parts_of_language = {
             id(value) for module in modules for value in vars(module).values() if not _is_plain(value)
         }
-        classes = [value for module in modules for value in vars(module).values() if isinstance(value, type)]
-        inner = [each for kind in classes for each in vars(kind).values() if isinstance(each, type)]
-        self._inner_types = frozenset(map(id, inner)) - frozenset(
-            map(id, (int, float, str, bool, type, object))
-        )
+        classes = [value for module in modules for value in vars(module).values() if _is_own_class(value)]
+        inner = [each for kind in classes for each in vars(kind).values() if _is_own_class(each)]
+        self._types, self._inner_types = frozenset(map(id, classes)), frozenset(map(id, inner))
         self._allowed: frozenset[int] | set[int] = {
             id(vars(importlib.import_module("triton"))[name]) for name in _TOP
         }
@@ -73,9 +71,9 @@ class Language:
         self._allowed |= {id(value) for name, value in vars(math).items() if not name.startswith("_")}
         self._allowed |= {id(vars(builtins)[name]) for name in _BUILTINS}
         if not OFFICIAL:
-            self._allowed.add(
+            self._allowed |= {
                 id(breakpoint)
-            )  # at a student's own desk; it calls whatever sys.breakpointhook holds
+            }  # at a student's own desk: it calls what sys.breakpointhook holds
         self._allowed |= {id(value) for value in vars(builtins).values() if _is_error(value)}
         self._allowed = frozenset(self._allowed)
 
@@ -118,7 +116,7 @@ class Language:
 
     def is_value(self, value: object) -> bool:
         """Whether it is an instance of a class of triton's language, as kernels have them."""
-        return id(type(value)) in self._parts_of_language and not isinstance(value, type)
+        return id(type(value)) in self._types
 
     def assigns(self, names: tuple[str, ...], value: object) -> bool:
         """Whether it is the call that the interpreter puts around the value of each assignment."""
@@ -215,5 +213,9 @@ def _is_error(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, BaseException)
 
 
+def _is_own_class(value: Any) -> bool:
+    return isinstance(value, type) and value.__module__.startswith(_LANGUAGE)
+
+
 def _is_type(value: Any) -> bool:
-    return isinstance(value, type) or type(value).__name__ in ("dtype", "pointer_type")
+    return _is_own_class(value) or type(value).__name__ in ("dtype", "pointer_type")
