@@ -1,14 +1,15 @@
 """Whether a submission's own kernels did the work of a call: the exercises in Triton earn nothing by PyTorch's."""
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
-
-import numpy as np
-import torch
+from typing import TYPE_CHECKING, Any
 
 from grader.calls.faults import KernelFinding
 from grader.kernels.evidence import CallEvidence
 from grader.kernels.moves import MOVES
+
+if TYPE_CHECKING:
+    import torch
 
 # What does a whole exercise, or the heavy part of one. Host code may scale, reshape, allocate, merge as it likes.
 _WHOLE_WORK = frozenset(
@@ -109,7 +110,7 @@ def _brought_by_python(function: str, value: Any, evidence: CallEvidence) -> Ker
     work = evidence.torch
     outside = work.outside_bytes + max(0, work.brought_bytes - _NUMBERS_BYTES)
     result = sum(each.nbytes for each in _tensors_in(value))
-    outside += sum(each.nbytes for each in _inside(value) if isinstance(each, np.ndarray))
+    outside += sum(each.nbytes for each in _inside(value) if _is_a(each, "numpy", "ndarray"))
     if outside > max(_TABLE_BYTES, result // 4):
         text = (
             f"{function} takes {outside:,} bytes from outside of PyTorch, as arrays, lists, files and operators of "
@@ -146,8 +147,14 @@ def _inside(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _tensors_in(value: Any) -> Iterator[torch.Tensor]:
-    return (each for each in _inside(value) if isinstance(each, torch.Tensor))
+def _tensors_in(value: Any) -> "Iterator[torch.Tensor]":
+    return (each for each in _inside(value) if _is_a(each, "torch", "Tensor"))
+
+
+def _is_a(value: object, module: str, name: str) -> bool:
+    """Whether it is an instance of a library's class; the library is not imported for the question."""
+    library = sys.modules.get(module)
+    return library is not None and isinstance(value, getattr(library, name))
 
 
 def _is_empty(value: Any) -> bool:
