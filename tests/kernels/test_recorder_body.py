@@ -182,7 +182,7 @@ def imports(x_ptr, y_ptr, N: tl.constexpr):
 
 @triton.jit
 def asks_by_name(x_ptr, y_ptr, N: tl.constexpr):
-    tl.store(y_ptr + tl.arange(0, N), getattr(tl.load(x_ptr + tl.arange(0, N)), "handle"))  # noqa: B009  # as above
+    tl.store(y_ptr + tl.arange(0, N), getattr(tl.load(x_ptr + tl.arange(0, N)), "handle"))  # noqa: B009  # getattr is what is refused
 
 
 @triton.jit
