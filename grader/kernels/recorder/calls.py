@@ -321,7 +321,7 @@ def _bound(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[st
     names: list[str] = []
     told = vars(function).get("__signature__") if type(function) is FunctionType else None
     if type(told) is inspect.Signature and type(told._parameters) is MappingProxyType:  # type: ignore[attr-defined]  # its own property could be another one
-        names = [name for name in told._parameters if type(name) is str]  # type: ignore[attr-defined]  # as above
+        names = [name for name in told._parameters if type(name) is str]  # type: ignore[attr-defined]  # its own property could be another one
     elif type(function) is FunctionType:
         names = list(function.__code__.co_varnames[: function.__code__.co_argcount])
     if len(names) < len(args):

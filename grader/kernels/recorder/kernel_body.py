@@ -107,7 +107,8 @@ class Body:
     @staticmethod
     def is_size(value: object) -> bool:
         """Whether it is an integer that is nothing else besides."""
-        return type(value) is int or type(value) in _SCALARS
+        kind: Any = type(value)
+        return kind is int or (kind in _SCALARS and issubclass(kind, np.integer))
 
     def _reference(
         self, function: Any, reference: _Reference, trusted: bool
